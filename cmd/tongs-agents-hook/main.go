@@ -1,0 +1,53 @@
+// Command tongs-agents-hook records one hook event of a coding agent.
+//
+// Agents run it on every tool call, so it costs as little as a process can,
+// never waits long, prints nothing and exits 0 whatever happens: to several of
+// them status 2 means "block the tool call".
+package main
+
+import (
+	"golang.org/x/sys/unix"
+
+	"tongs-agents/internal/hook"
+	"tongs-agents/linux"
+)
+
+const stderr linux.FD = 2
+
+func main() {
+	boottime := linux.Boottime() // first: it is the order of events
+	defer quiet()
+	// Ctrl-C and a closed terminal go to the agent's whole process group, and
+	// must not end the write of that very event. The runtime would answer
+	// SIGQUIT with status 2.
+	linux.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGPIPE, unix.SIGXFSZ)
+	if linux.Stdin.IsTerminal() {
+		stderr.WriteAll([]byte(hook.Usage))
+		unix.Exit(1)
+	}
+	text, err := hook.Run(linux.Stdin, boottime)
+	if v, _ := unix.Getenv("TONGS_AGENTS_DEBUG"); v == "1" {
+		debug(text, err)
+	}
+}
+
+// quiet ends a panic with status 0.
+func quiet() {
+	if v := recover(); v != nil {
+		unix.Exit(0)
+	}
+}
+
+// debug prints one line, whatever the payload had in it.
+func debug(text string, err error) {
+	if err != nil {
+		text = err.Error()
+	}
+	line := []byte("tongs-agents-hook: " + text)
+	for i, c := range line {
+		if c < ' ' || c == 0x7f {
+			line[i] = ' '
+		}
+	}
+	stderr.WriteAll(append(line, '\n'))
+}

@@ -1,0 +1,53 @@
+package fsstore
+
+import "time"
+
+// idleAttention is how long a session may be idle before it wants the user.
+const idleAttention = 120 * time.Second
+
+// Annotated is a record with what consumers derive from it.
+type Annotated struct {
+	Record
+	Age            int64 // seconds since the last report, never negative
+	NeedsAttention bool
+	LaunchID       string
+	ProfileID      string
+	Duplicate      bool
+}
+
+// Annotate derives what consumers show of a record. It is the one place that
+// does so, and changes nothing of r.
+func Annotate(r *Record, now time.Time) Annotated {
+	age := max(now.Unix()-r.TS, 0) // a time ahead of ours reads as now
+	return Annotated{
+		Record:         *r,
+		Age:            age,
+		NeedsAttention: r.Status == Waiting || r.Status == Idle && age > int64(idleAttention/time.Second) && r.BackgroundTasks == 0,
+		LaunchID:       r.LookupEnv(EnvLaunchID),
+		ProfileID:      r.LookupEnv(EnvProfileID),
+	}
+}
+
+// AppendJSON appends the record and the derived keys as one JSON object.
+func (a *Annotated) AppendJSON(b []byte) []byte {
+	b = a.Record.AppendJSON(b)
+	o := object{b: b[:len(b)-1]}
+	o.int("age_seconds", a.Age)
+	o.bool("needs_attention", a.NeedsAttention)
+	o.optionalText("launch_id", a.LaunchID)
+	o.optionalText("profile_id", a.ProfileID)
+	if a.Duplicate {
+		o.bool("duplicate", true)
+	}
+	return append(o.b, '}')
+}
+
+// isDerived reports whether a key is one that AppendJSON, or a listing, adds
+// to those of a record.
+func isDerived(key string) bool {
+	switch key {
+	case "age_seconds", "needs_attention", "launch_id", "profile_id", "duplicate", "uptime_ms":
+		return true
+	}
+	return false
+}

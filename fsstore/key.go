@@ -1,0 +1,64 @@
+package fsstore
+
+import (
+	"tongs-agents/internal/sha256"
+
+	"tongs-agents/internal/jsonstream"
+)
+
+// Key names a record: a harness, its session, and the process or emitter that
+// works on it. The parts are any text; file names hold only digests of them.
+type Key struct {
+	Harness, Session, Instance string
+}
+
+// Unresolved is the instance of a record whose process was not found.
+const Unresolved = "unresolved"
+
+// CanonicalID is the key as one word, the same in every implementation.
+func (k Key) CanonicalID() string {
+	return "fleet:v1:" + k.Harness + ":" + k.digest()
+}
+
+func (k Key) digest() string  { return digest(k.Harness, k.Session, k.Instance) }
+func (k Key) unresolved() Key { return Key{k.Harness, k.Session, Unresolved} }
+func (k Key) sessionLock() string {
+	return ".fleet-v1-session-" + digest(k.Harness, k.Session) + ".lock"
+}
+
+const (
+	recordPrefix = "fleet-v1-"
+	recordSuffix = ".json"
+	hexDigest    = 2 * sha256.Size
+)
+
+func recordFile(digest string) string { return recordPrefix + digest + recordSuffix }
+func recordLock(digest string) string { return ".fleet-v1-" + digest + ".lock" }
+
+// isRecordFile reports whether a name is that of a schema 1 record.
+func isRecordFile(name string) bool {
+	if len(name) != len(recordPrefix)+hexDigest+len(recordSuffix) ||
+		name[:len(recordPrefix)] != recordPrefix || name[len(recordPrefix)+hexDigest:] != recordSuffix {
+		return false
+	}
+	for _, c := range []byte(name[len(recordPrefix) : len(recordPrefix)+hexDigest]) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// digest is the lower-case hexadecimal SHA-256 of the parts as a compact JSON
+// array.
+func digest(parts ...string) string {
+	var space [256]byte
+	b := append(space[:0], '[')
+	for i, part := range parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = jsonstream.AppendMinimal(b, part)
+	}
+	return sha256.Hex(append(b, ']'))
+}

@@ -1,0 +1,295 @@
+package fsstore
+
+import (
+	"errors"
+	"io/fs"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tongs-agents/linux"
+	"tongs-agents/lockfile"
+)
+
+// Store is an open state directory. Its methods may be called from several
+// goroutines.
+type Store struct {
+	state    linux.FD
+	sessions linux.FD
+	locks    linux.FD // see openLocks; only of a store opened for writing
+}
+
+// Access is what a store is opened for.
+type Access int
+
+const (
+	Read   Access = iota // for a reader, which changes nothing
+	Write                // to change what is there
+	Create               // to change it, and to make what is missing
+)
+
+// Open opens a state directory. Except for Create, one that does not exist is
+// fs.ErrNotExist: there are no sessions. One that is not ours alone to write,
+// or cannot be used for another reason, is ErrUnavailable.
+func Open(path string, access Access) (*Store, error) {
+	state, err := openState(path, access)
+	if err != nil {
+		return nil, openError(err)
+	}
+	sessions, err := openPrivate(state, "sessions", access)
+	if err != nil {
+		state.Close()
+		return nil, openError(err)
+	}
+	s := &Store{state: state, sessions: sessions, locks: noLocks}
+	if access != Read {
+		if s.locks, err = openLocks(sessions); err != nil {
+			s.Close()
+			return nil, unavailable(err)
+		}
+	}
+	return s, nil
+}
+
+func openError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return unavailable(err)
+}
+
+// Close closes the directories.
+func (s *Store) Close() {
+	if s.locks != noLocks && s.locks != s.sessions {
+		s.locks.Close()
+	}
+	s.sessions.Close()
+	s.state.Close()
+}
+
+// Rules of an update.
+type Rules struct {
+	Create bool          // a record may come into being
+	Wait   time.Duration // for both locks together
+}
+
+// Update changes the record of key under its locks and returns what it wrote.
+//
+// change gets the stored record, nil if there is none or what is there is no
+// record, and returns the new one: a copy with any changes, which Update gives
+// the key and the next arrival sequence. nil writes nothing.
+//
+// The first update that knows the process of a session continues the session's
+// unresolved record: change gets that one, and it is removed once the new one
+// is written.
+//
+// Without Create a missing record is fs.ErrNotExist, found without a lock.
+func (s *Store) Update(key Key, rules Rules, change func(old *Record) (*Record, error)) (*Record, error) {
+	digest := key.digest()
+	if !rules.Create && !s.exists(recordFile(digest)) &&
+		(key.Instance == Unresolved || !s.exists(recordFile(key.unresolved().digest()))) {
+		return nil, fs.ErrNotExist
+	}
+	deadline := time.Now().Add(rules.Wait)
+	identity, err := s.lock(key.sessionLock(), deadline)
+	if err != nil {
+		return nil, err
+	}
+	defer identity.release()
+	lock, err := s.lock(recordLock(digest), deadline)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.release()
+
+	old, err := s.stored(digest)
+	if err != nil {
+		return nil, err
+	}
+	var continued *Record // the unresolved record
+	if old == nil && key.Instance != Unresolved {
+		if continued, err = s.stored(key.unresolved().digest()); err != nil {
+			return nil, err
+		}
+	}
+	from := old
+	if continued != nil {
+		from = continued
+	}
+	if from == nil && !rules.Create {
+		return nil, fs.ErrNotExist
+	}
+	r, err := change(from)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	r.Key = key
+	r.Arrival = 1
+	if from != nil {
+		r.Arrival = from.Arrival + 1
+	}
+	if err := s.replace(old, r, digest); err != nil {
+		return nil, err
+	}
+	if continued != nil {
+		err = s.removeUnresolved(key, deadline)
+	}
+	return r, err
+}
+
+// replace writes r over old, if that is allowed.
+func (s *Store) replace(old, r *Record, digest string) error {
+	if old != nil && (old.PID != r.PID || old.ProcessStart != r.ProcessStart) {
+		return ErrOtherProcess
+	}
+	if old != nil && old.HasSequence && (!r.HasSequence || r.Sequence <= old.Sequence) {
+		return ErrStale
+	}
+	if ahead := r.TS - time.Now().Unix(); ahead > MaxAhead {
+		return invalid("ts", "is "+strconv.FormatInt(ahead, 10)+" s in the future")
+	}
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	text, err := r.encode(make([]byte, 0, 2<<10))
+	if err != nil {
+		return err
+	}
+	return writeFile(s.sessions, recordFile(digest), text)
+}
+
+// removeUnresolved is the one removal that a writer makes.
+func (s *Store) removeUnresolved(key Key, deadline time.Time) error {
+	digest := key.unresolved().digest()
+	lock, err := s.lock(recordLock(digest), deadline)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	if err := linux.Unlinkat(s.sessions, recordFile(digest)); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// Import writes a complete record of a producer: what Decode returns of a line
+// that an export printed. Only its arrival sequence is not kept; r itself is
+// not changed.
+func (s *Store) Import(r *Record, wait time.Duration) (*Record, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	return s.Update(r.Key, Rules{Create: true, Wait: wait}, func(old *Record) (*Record, error) {
+		if old != nil && !r.HasSequence && old.NewerThan(r.BootID, r.Boottime) {
+			return nil, ErrStale
+		}
+		c := *r
+		return &c, nil
+	})
+}
+
+// NewerThan reports whether the record's state was set by an event later than
+// that of the given boot and CLOCK_BOOTTIME. Events of two boots, or without a
+// time, have no order: the later arrival counts.
+func (r *Record) NewerThan(bootID string, boottime int64) bool {
+	return r.BootID != "" && r.BootID == bootID && boottime > 0 && r.Boottime > boottime
+}
+
+func (s *Store) exists(name string) bool {
+	var st unix.Stat_t
+	return linux.Fstatat(s.sessions, name, &st) == nil
+}
+
+// stored reads a record of schema 1. Something that is no record counts as
+// none: a write replaces it.
+func (s *Store) stored(digest string) (*Record, error) {
+	r, err := s.readRecord(recordFile(digest), nil)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrInvalid):
+		return nil, nil
+	case err != nil:
+		return nil, unavailable(err)
+	}
+	return r, nil
+}
+
+// heldLock is a lock, or nothing where nothing can be locked.
+type heldLock struct {
+	lock lockfile.Lock
+	held bool
+}
+
+func (l heldLock) release() {
+	if l.held {
+		l.lock.Release()
+	}
+}
+
+// lock takes a lock of the store. Where the file system cannot lock, writes go
+// by rename alone.
+func (s *Store) lock(name string, deadline time.Time) (heldLock, error) {
+	if s.locks == noLocks {
+		return heldLock{}, nil
+	}
+	l, err := lockfile.Acquire(s.locks, name, deadline)
+	switch {
+	case err == nil:
+		return heldLock{l, true}, nil
+	case errors.Is(err, lockfile.ErrUnsupported):
+		return heldLock{}, nil
+	case errors.Is(err, lockfile.ErrTimeout):
+		return heldLock{}, ErrLockTimeout
+	}
+	return heldLock{}, unavailable(err)
+}
+
+// writeFile replaces a file whole: readers see the old or the new one. When it
+// fails, the old one stays and nothing else is left.
+func writeFile(dir linux.FD, name string, text []byte) error {
+	fd, temp, err := createTemp(dir)
+	if err != nil {
+		return unavailable(err)
+	}
+	err = writeTemp(fd, text)
+	if closeErr := fd.Close(); err == nil {
+		err = closeErr // where a network file system reports a failed write
+	}
+	if err == nil {
+		err = linux.Renameat(dir, temp, name)
+	}
+	if err != nil {
+		linux.Unlinkat(dir, temp)
+		return unavailable(err)
+	}
+	return nil
+}
+
+func writeTemp(fd linux.FD, text []byte) error {
+	var st unix.Stat_t
+	if err := fd.Fstat(&st); err != nil {
+		return err
+	}
+	if st.Mode&0o777 != 0o600 { // a umask that takes from the owner
+		if err := fd.Fchmod(0o600); err != nil {
+			return err
+		}
+	}
+	return fd.WriteAll(text)
+}
+
+var temps atomic.Uint64
+
+// createTemp creates a file with a name that no other process or goroutine
+// uses. The name begins with the writer's pid, for whoever cleans up after it.
+func createTemp(dir linux.FD) (linux.FD, string, error) {
+	for {
+		name := ".fleet-tmp-" + strconv.Itoa(unix.Getpid()) + "-" +
+			strconv.FormatInt(linux.Boottime(), 36) + "-" + strconv.FormatUint(temps.Add(1), 36) + ".tmp"
+		fd, err := linux.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
+		if !errors.Is(err, fs.ErrExist) {
+			return fd, name, err
+		}
+	}
+}

@@ -1,0 +1,444 @@
+package harness
+
+// Hooks says how the program's hook payloads are read.
+type Hooks struct {
+	// Keys are the top-level keys of a payload that mean something to us.
+	Keys []Key
+
+	// Events are the native names of the events that change a record. All
+	// others are none of our business.
+	Events []NativeEvent
+
+	// Notifications are the kinds of notification that change a record. A
+	// harness whose notifications have no kind has none, and Kindless.
+	Notifications []NotificationKind
+	Kindless      bool
+
+	// Modes are variables that the harness gives its hooks and that tell the
+	// mode of the session. The first that fits counts.
+	Modes []EnvMode
+
+	// NoStart: there is no event for the start of a session, so that a tool
+	// event must do.
+	NoStart bool
+
+	// NoSession: payloads name no session. The process does.
+	NoSession bool
+}
+
+// Key is a payload key and the field that it fills.
+type Key struct {
+	Name  string
+	Field Field
+}
+
+// Field is a part of a payload.
+type Field uint8
+
+const (
+	NoField          Field = iota
+	EventName              // text: the native name of the event
+	SessionID              // text
+	Cwd                    // text
+	Roots                  // list of texts: the first is the cwd
+	Tool                   // text
+	Source                 // text: why the session started
+	Reason                 // text: why it ended
+	Trigger                // text: manual or automatic
+	StopStatus             // text: how the turn ended
+	NotificationType       // text
+	Message                // text: what a notification says
+	LastMessage            // text: the agent's last words of the turn
+	AgentID                // text: the subagent that the event is from
+	AgentType              // text
+	Model                  // text
+	Title                  // text: of the session
+	Transcript             // text: a path
+	Tasks                  // list of objects with a status: background work
+	Proof                  // anything: its presence proves whose payload it is
+)
+
+// Event is what an event means to us, the same for every harness. Its name is
+// the alias that a hook command line may have.
+type Event uint8
+
+const (
+	NoEvent Event = iota
+	SessionStart
+	PromptSubmit
+	ToolUse
+	ToolDone
+	Stop
+	StopFailure
+	PermissionRequest
+	Elicitation
+	Notification
+	Interrupt
+	SubagentStart
+	SubagentStop
+	Compact
+	CompactDone
+	SessionEnd
+)
+
+var eventNames = [...]string{
+	NoEvent:           "",
+	SessionStart:      "session-start",
+	PromptSubmit:      "prompt-submit",
+	ToolUse:           "tool-use",
+	ToolDone:          "tool-done",
+	Stop:              "stop",
+	StopFailure:       "stop-failure",
+	PermissionRequest: "permission-request",
+	Elicitation:       "elicitation",
+	Notification:      "notification",
+	Interrupt:         "interrupt",
+	SubagentStart:     "subagent-start",
+	SubagentStop:      "subagent-stop",
+	Compact:           "compact",
+	CompactDone:       "compact-done",
+	SessionEnd:        "session-end",
+}
+
+func (e Event) String() string { return eventNames[e] }
+
+// EventByAlias returns the event of one of our aliases, or NoEvent.
+func EventByAlias(alias string) Event {
+	for e, name := range eventNames {
+		if name == alias {
+			return Event(e)
+		}
+	}
+	return NoEvent
+}
+
+// NativeEvent is an event as the harness names it.
+type NativeEvent struct {
+	Name  string
+	Event Event
+
+	// Kind is the kind of notification that the event amounts to where the
+	// payload has none.
+	Kind string
+}
+
+// Event returns the event of a native name; its Event is NoEvent if the name
+// is unknown.
+func (h *Hooks) Event(name string) NativeEvent {
+	for _, e := range h.Events {
+		if e.Name == name {
+			return e
+		}
+	}
+	return NativeEvent{Name: name}
+}
+
+// Field returns the field that a payload key fills.
+func (h *Hooks) Field(key []byte) Field {
+	for i := range h.Keys {
+		if h.Keys[i].Name == string(key) {
+			return h.Keys[i].Field
+		}
+	}
+	return NoField
+}
+
+// Proves reports whether the harness's payloads prove whose they are.
+func (h *Hooks) Proves() bool {
+	for i := range h.Keys {
+		if h.Keys[i].Field == Proof {
+			return true
+		}
+	}
+	return false
+}
+
+// NotificationKind is a kind of notification and what it says of the session.
+type NotificationKind struct {
+	Kind    string
+	Meaning Meaning
+}
+
+// Meaning is what a notification says of the session.
+type Meaning uint8
+
+const (
+	Nothing  Meaning = iota
+	Waits            // the user must answer
+	Idles            // the turn is over
+	Answered         // the user has answered
+)
+
+// Notification returns the meaning of a notification of the given kind.
+func (h *Hooks) Notification(kind string) Meaning {
+	if h.Kindless {
+		return Waits
+	}
+	for _, n := range h.Notifications {
+		if n.Kind == kind {
+			return n.Meaning
+		}
+	}
+	return Nothing
+}
+
+// EnvMode is a mode told by a variable whose value begins with Prefix.
+type EnvMode struct{ Variable, Prefix, Mode string }
+
+// AsksUser reports whether using the tool is asking the user.
+func AsksUser(tool string) bool { return tool == "AskUserQuestion" || tool == "ExitPlanMode" }
+
+// The keys of Claude Code's payloads. Codex, Qwen Code and Droid took them
+// over, and Gemini CLI most of them.
+var claudeKeys = []Key{
+	{"session_id", SessionID},
+	{"transcript_path", Transcript},
+	{"cwd", Cwd},
+	{"hook_event_name", EventName},
+	{"tool_name", Tool},
+	{"source", Source},
+	{"reason", Reason},
+	{"trigger", Trigger},
+	{"notification_type", NotificationType},
+	{"message", Message},
+	{"last_assistant_message", LastMessage},
+	{"agent_id", AgentID},
+	{"agent_type", AgentType},
+	{"model", Model},
+	{"session_title", Title},
+	{"background_tasks", Tasks},
+}
+
+// answered is the kind of the events that say a dialog was answered, for
+// harnesses that have a notification of the same meaning.
+const answered = "elicitation_response"
+
+var claudeEvents = []NativeEvent{
+	{Name: "SessionStart", Event: SessionStart},
+	{Name: "SessionEnd", Event: SessionEnd},
+	{Name: "UserPromptSubmit", Event: PromptSubmit},
+	{Name: "UserPromptExpansion", Event: PromptSubmit},
+	{Name: "PreToolUse", Event: ToolUse},
+	{Name: "PostToolUse", Event: ToolDone},
+	{Name: "PostToolUseFailure", Event: ToolDone},
+	{Name: "PermissionRequest", Event: PermissionRequest},
+	{Name: "PermissionDenied", Event: ToolDone}, // by the automatic mode; the turn goes on
+	{Name: "Notification", Event: Notification},
+	{Name: "Stop", Event: Stop},
+	{Name: "StopFailure", Event: StopFailure},
+	{Name: "SubagentStart", Event: SubagentStart},
+	{Name: "SubagentStop", Event: SubagentStop},
+	{Name: "PreCompact", Event: Compact},
+	{Name: "PostCompact", Event: CompactDone},
+	{Name: "Elicitation", Event: Elicitation},
+	{Name: "ElicitationResult", Event: Notification, Kind: answered},
+}
+
+var claudeHooks = Hooks{
+	Keys:   claudeKeys,
+	Events: claudeEvents,
+	Notifications: []NotificationKind{
+		{"permission_prompt", Waits},
+		{"elicitation_dialog", Waits},
+		{"elicitation_url_dialog", Waits},
+		{"agent_needs_input", Waits},
+		{"idle_prompt", Idles},
+		{"elicitation_complete", Answered},
+		{answered, Answered},
+	},
+	Modes: []EnvMode{
+		{"CLAUDE_JOB_DIR", "/", "background"},
+		{"CLAUDE_CODE_ENTRYPOINT", "sdk-", "headless"},
+		{"CLAUDE_CODE_ENTRYPOINT", "claude-desktop", "desktop"},
+	},
+}
+
+var codexHooks = Hooks{
+	Keys: claudeKeys,
+	Events: []NativeEvent{
+		{Name: "SessionStart", Event: SessionStart},
+		{Name: "SessionEnd", Event: SessionEnd},
+		{Name: "UserPromptSubmit", Event: PromptSubmit},
+		{Name: "PreToolUse", Event: ToolUse},
+		{Name: "PostToolUse", Event: ToolDone},
+		{Name: "PermissionRequest", Event: PermissionRequest},
+		{Name: "Stop", Event: Stop},
+		{Name: "Interrupt", Event: Interrupt},
+		{Name: "SubagentStart", Event: SubagentStart},
+		{Name: "SubagentStop", Event: SubagentStop},
+		{Name: "PreCompact", Event: Compact},
+		{Name: "PostCompact", Event: CompactDone},
+	},
+}
+
+// PreCompress is no compaction: Gemini CLI sends it before every turn.
+var geminiHooks = Hooks{
+	Keys: []Key{
+		{"session_id", SessionID},
+		{"transcript_path", Transcript},
+		{"cwd", Cwd},
+		{"hook_event_name", EventName},
+		{"tool_name", Tool},
+		{"source", Source},
+		{"reason", Reason},
+		{"notification_type", NotificationType},
+		{"message", Message},
+		{"prompt_response", LastMessage},
+	},
+	Events: []NativeEvent{
+		{Name: "SessionStart", Event: SessionStart},
+		{Name: "SessionEnd", Event: SessionEnd},
+		{Name: "BeforeAgent", Event: PromptSubmit},
+		{Name: "AfterAgent", Event: Stop},
+		{Name: "BeforeTool", Event: ToolUse},
+		{Name: "AfterTool", Event: ToolDone},
+		{Name: "Notification", Event: Notification},
+	},
+	Notifications: []NotificationKind{{"ToolPermission", Waits}},
+}
+
+var qwenHooks = Hooks{
+	Keys:   claudeKeys,
+	Events: claudeEvents,
+	Notifications: []NotificationKind{
+		{"permission_prompt", Waits},
+		{"elicitation_dialog", Waits},
+		{"idle_prompt", Idles},
+	},
+}
+
+// Copilot CLI sends camel case to events registered by their camel case name,
+// and Claude Code's form to those in Pascal case. A permission request says
+// nothing: it is sent before the rules are asked whether to ask the user.
+var copilotHooks = Hooks{
+	Keys: []Key{
+		{"sessionId", SessionID}, {"session_id", SessionID},
+		{"transcriptPath", Transcript}, {"transcript_path", Transcript},
+		{"cwd", Cwd},
+		{"hook_event_name", EventName}, {"hookName", EventName},
+		{"toolName", Tool}, {"tool_name", Tool},
+		{"source", Source},
+		{"reason", Reason},
+		{"trigger", Trigger},
+		{"notification_type", NotificationType},
+		{"message", Message},
+		{"agentId", AgentID}, {"agent_id", AgentID},
+		{"agentName", AgentType}, {"agent_name", AgentType},
+	},
+	Events: []NativeEvent{
+		{Name: "sessionStart", Event: SessionStart}, {Name: "SessionStart", Event: SessionStart},
+		{Name: "sessionEnd", Event: SessionEnd}, {Name: "SessionEnd", Event: SessionEnd},
+		{Name: "userPromptSubmitted", Event: PromptSubmit}, {Name: "UserPromptSubmit", Event: PromptSubmit},
+		{Name: "preToolUse", Event: ToolUse}, {Name: "PreToolUse", Event: ToolUse},
+		{Name: "postToolUse", Event: ToolDone}, {Name: "PostToolUse", Event: ToolDone},
+		{Name: "postToolUseFailure", Event: ToolDone}, {Name: "PostToolUseFailure", Event: ToolDone},
+		{Name: "notification", Event: Notification}, {Name: "Notification", Event: Notification},
+		{Name: "agentStop", Event: Stop}, {Name: "Stop", Event: Stop},
+		{Name: "errorOccurred", Event: StopFailure}, {Name: "ErrorOccurred", Event: StopFailure},
+		{Name: "subagentStart", Event: SubagentStart}, {Name: "SubagentStart", Event: SubagentStart},
+		{Name: "subagentStop", Event: SubagentStop}, {Name: "SubagentStop", Event: SubagentStop},
+		{Name: "preCompact", Event: Compact}, {Name: "PreCompact", Event: Compact},
+	},
+	Notifications: []NotificationKind{
+		{"permission_prompt", Waits},
+		{"elicitation_dialog", Waits},
+	},
+}
+
+// Cursor sends before- and afterShellExecution besides the tool events of the
+// same command, and no sign of a question to the user.
+var cursorHooks = Hooks{
+	Keys: []Key{
+		{"conversation_id", SessionID},
+		{"transcript_path", Transcript},
+		{"workspace_roots", Roots},
+		{"hook_event_name", EventName},
+		{"tool_name", Tool},
+		{"reason", Reason},
+		{"trigger", Trigger},
+		{"status", StopStatus},
+		{"subagent_id", AgentID},
+		{"subagent_type", AgentType},
+		{"model", Model},
+		{"cursor_version", Proof},
+	},
+	Events: []NativeEvent{
+		{Name: "sessionStart", Event: SessionStart},
+		{Name: "sessionEnd", Event: SessionEnd},
+		{Name: "beforeSubmitPrompt", Event: PromptSubmit},
+		{Name: "preToolUse", Event: ToolUse},
+		{Name: "postToolUse", Event: ToolDone},
+		{Name: "postToolUseFailure", Event: ToolDone},
+		{Name: "stop", Event: Stop},
+		{Name: "subagentStart", Event: SubagentStart},
+		{Name: "subagentStop", Event: SubagentStop},
+		{Name: "preCompact", Event: Compact},
+	},
+}
+
+var droidHooks = Hooks{
+	Keys:     claudeKeys,
+	Kindless: true,
+	Events: []NativeEvent{
+		{Name: "SessionStart", Event: SessionStart},
+		{Name: "SessionEnd", Event: SessionEnd},
+		{Name: "UserPromptSubmit", Event: PromptSubmit},
+		{Name: "PreToolUse", Event: ToolUse},
+		{Name: "PostToolUse", Event: ToolDone},
+		{Name: "Notification", Event: Notification},
+		{Name: "Stop", Event: Stop},
+		{Name: "SubagentStop", Event: SubagentStop},
+		{Name: "PreCompact", Event: Compact},
+	},
+}
+
+// In Goose a message is the user's prompt.
+var gooseHooks = Hooks{
+	Keys: []Key{
+		{"event", EventName},
+		{"session_id", SessionID},
+		{"working_dir", Cwd},
+		{"tool_name", Tool},
+		{"last_assistant_message", LastMessage},
+	},
+	Events: []NativeEvent{
+		{Name: "SessionStart", Event: SessionStart},
+		{Name: "SessionEnd", Event: SessionEnd},
+		{Name: "UserPromptSubmit", Event: PromptSubmit},
+		{Name: "PreToolUse", Event: ToolUse},
+		{Name: "PostToolUse", Event: ToolDone},
+		{Name: "PostToolUseFailure", Event: ToolDone},
+		{Name: "Stop", Event: Stop},
+	},
+}
+
+// Kiro CLI 2 writes camel case, 3 Pascal case.
+var kiroHooks = Hooks{
+	NoSession: true,
+	Keys: []Key{
+		{"hook_event_name", EventName},
+		{"cwd", Cwd},
+		{"tool_name", Tool},
+	},
+	Events: []NativeEvent{
+		{Name: "agentSpawn", Event: SessionStart}, {Name: "AgentSpawn", Event: SessionStart},
+		{Name: "userPromptSubmit", Event: PromptSubmit}, {Name: "UserPromptSubmit", Event: PromptSubmit},
+		{Name: "preToolUse", Event: ToolUse}, {Name: "PreToolUse", Event: ToolUse},
+		{Name: "postToolUse", Event: ToolDone}, {Name: "PostToolUse", Event: ToolDone},
+		{Name: "stop", Event: Stop}, {Name: "Stop", Event: Stop},
+	},
+}
+
+var crushHooks = Hooks{
+	NoStart: true,
+	Keys: []Key{
+		{"event", EventName},
+		{"session_id", SessionID},
+		{"cwd", Cwd},
+		{"tool_name", Tool},
+	},
+	Events: []NativeEvent{{Name: "PreToolUse", Event: ToolUse}},
+}
+
+// otherHooks are those of any command: our aliases with Claude Code's keys.
+var otherHooks = Hooks{Keys: claudeKeys}

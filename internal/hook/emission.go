@@ -1,0 +1,235 @@
+package hook
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"tongs-agents/fsstore"
+	"tongs-agents/internal/harness"
+	"tongs-agents/internal/jsonstream"
+	"tongs-agents/proc"
+)
+
+// emission is a fleet-event: an emitter inside the harness, such as an
+// extension of Pi, says itself what state its session is in, and in which
+// order by a sequence of its own.
+type emission struct {
+	event
+	status   fsstore.Status
+	detail   string
+	sequence int64
+}
+
+// readEmission reads a fleet-event. A key that is missing, of a wrong type or
+// of a value that a record could not hold refuses the whole.
+func readEmission(c command, scanner *jsonstream.Scanner, e event) (change, error) {
+	m := &emission{event: e}
+	d := emissionDecoder{payloadDecoder{Scanner: scanner, payload: new(payload)}, m, 0, ""}
+	m.payload = d.payload
+	if err := d.decode(); err != nil {
+		return nil, err
+	}
+	id, name, ok := strings.Cut(d.native, ".")
+	if m.harness = harness.ByID(id); m.harness == nil || !ok || name == "" {
+		return nil, d.refuse("event_id", "does not begin with the id of a harness and a dot")
+	}
+	if c.named && c.agent != m.harness {
+		return nil, dropped("fleet-event of " + id + " for " + c.agent.ID)
+	}
+	if !m.status.Valid() || m.status == fsstore.Discovered {
+		return nil, d.refuse("status", "is unknown")
+	}
+	if m.ts > e.ts+fsstore.MaxAhead {
+		return nil, d.refuse("ts", "is in the future")
+	}
+	m.name = cut(name, fsstore.MaxEvent-len(id)-1)
+	m.key.Harness = id
+	m.boot, _ = proc.Root.BootID()
+	if getenv("TONGS_AGENTS_PRIVATE") == "1" {
+		m.detail, m.title = "", ""
+	}
+	return m, nil
+}
+
+func (m *emission) ends() bool { return m.status == fsstore.Ended }
+
+// creates: an emitter whose process lives is no straggler, whatever it says.
+func (m *emission) creates() bool { return m.status != fsstore.Ended }
+
+func (m *emission) apply(store *fsstore.Store, old *fsstore.Record) *fsstore.Record {
+	r := fsstore.Record{Key: m.key, Kind: fsstore.KindSession, Started: m.ts}
+	if old != nil {
+		r = *old
+	}
+	if r.Status == fsstore.Ended && m.status != fsstore.Started && m.status != fsstore.Running {
+		return nil
+	}
+	status, detail := m.status, oneLine(m.detail, fsstore.MaxDetail)
+	if r.Status == fsstore.Error && status == fsstore.Idle { // the end of the failed turn
+		status, detail = r.Status, r.Detail
+	}
+	var wait *fsstore.Wait
+	if status == fsstore.Waiting {
+		wait = &fsstore.Wait{Tool: m.tool}
+	}
+	m.set(&r, status, detail, wait)
+	r.Tool = m.tool
+	r.Sequence, r.HasSequence = m.sequence, true
+	return m.finish(store, &r, state)
+}
+
+// emissionDecoder decodes the keys of a fleet-event.
+type emissionDecoder struct {
+	payloadDecoder
+	m    *emission
+	seen emissionKeys
+	bad  string // the key of a wrong type, size or value
+}
+
+// emissionKeys is a set of keys that a fleet-event must have.
+type emissionKeys uint
+
+const (
+	keyVersion emissionKeys = 1 << iota
+	keyEvent
+	keySession
+	keyInstance
+	keySequence
+	keyPID
+	keyCwd
+	keyStatus
+	allKeys = 1<<iota - 1
+)
+
+func (d *emissionDecoder) refuse(key, why string) error {
+	return errors.New("fleet-event: " + key + " " + why)
+}
+
+func (d *emissionDecoder) decode() error {
+	if k, err := d.Peek(); err != nil || k != jsonstream.Object {
+		if err == nil {
+			err = d.Skip()
+		}
+		if err == nil {
+			err = d.refuse("payload", "is no JSON object")
+		}
+		return err
+	}
+	err := d.Object(func(key []byte) error {
+		if null, err := d.Null(); err != nil || null {
+			return err
+		}
+		before := d.wrong
+		d.wrong = harness.NoField
+		err := d.member(string(key))
+		if d.wrong != harness.NoField && d.bad == "" {
+			d.bad = string(key)
+		}
+		d.wrong = before
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case d.bad != "":
+		return d.refuse(d.bad, "is of a wrong type, size or value")
+	case d.seen != allKeys:
+		return d.refuse("schema_version, event_id, session_id, instance_id, sequence, pid, cwd or status", "is missing")
+	}
+	return nil
+}
+
+func (d *emissionDecoder) member(key string) (err error) {
+	m := d.m
+	const any = harness.Proof // a field, where the name of the key is told by bad
+	text := ""
+	switch key {
+	case "schema_version":
+		d.seen |= keyVersion
+		var n int64
+		if n, err = d.number(); n != 1 {
+			d.wrong = any
+		}
+	case "event_id":
+		d.seen |= keyEvent
+		err = d.str(any, &d.native, fsstore.MaxEvent)
+	case "session_id":
+		d.seen |= keySession
+		err = d.nonempty(&m.key.Session, fsstore.MaxSession)
+	case "instance_id":
+		d.seen |= keyInstance
+		err = d.nonempty(&m.key.Instance, fsstore.MaxInstance)
+	case "sequence":
+		d.seen |= keySequence
+		m.sequence, err = d.number()
+	case "pid":
+		d.seen |= keyPID
+		err = d.pid()
+	case "cwd":
+		d.seen |= keyCwd
+		err = d.exact(any, &d.cwd, fsstore.MaxCwd)
+	case "status":
+		d.seen |= keyStatus
+		err = d.word(any, &text)
+		m.status = fsstore.Status(text)
+	case "detail":
+		err = d.str(any, &m.detail, maxMessage)
+	case "tool":
+		err = d.str(any, &d.tool, fsstore.MaxTool)
+	case "title":
+		err = d.str(any, &d.title, maxMessage)
+	case "ts":
+		m.ts, err = d.number()
+	default:
+		err = d.Skip()
+	}
+	return err
+}
+
+func (d *emissionDecoder) nonempty(s *string, limit int) error {
+	err := d.exact(harness.Proof, s, limit)
+	if *s == "" || *s == fsstore.Unresolved {
+		d.wrong = harness.Proof
+	}
+	return err
+}
+
+// number reads an integer that is not negative.
+func (d *emissionDecoder) number() (int64, error) {
+	ok, err := d.is(harness.Proof, jsonstream.Number)
+	if !ok {
+		return 0, err
+	}
+	n, err := d.Int() // an error for a fraction, an exponent, or one too large
+	if n < 0 {
+		d.wrong = harness.Proof
+	}
+	return n, err
+}
+
+// pid reads the pid of the emitter, which must live.
+func (d *emissionDecoder) pid() error {
+	k, err := d.Peek()
+	if err != nil {
+		return err
+	}
+	var n int64
+	if k == jsonstream.String {
+		text := ""
+		err = d.word(harness.Proof, &text)
+		n, _ = strconv.ParseInt(text, 10, 32)
+	} else {
+		n, err = d.number()
+	}
+	if err != nil {
+		return err
+	}
+	p, statErr := proc.Root.Process(int(n))
+	if n <= 0 || n > 1<<31-1 || statErr != nil || p.State == 'Z' || p.State == 'X' {
+		d.wrong = harness.Proof
+		return nil
+	}
+	d.m.owner = p
+	return nil
+}

@@ -1,0 +1,152 @@
+package hook
+
+import (
+	"errors"
+	"io/fs"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tongs-agents/fsstore"
+	"tongs-agents/internal/jsonstream"
+	"tongs-agents/linux"
+	"tongs-agents/proc"
+)
+
+// How long an event waits for the locks of its session. Harnesses give the
+// hooks of an end event little time: Claude Code 1.5 s, Codex 3 s.
+const (
+	lockWait    = 2 * time.Second
+	lockWaitEnd = time.Second
+)
+
+// change is what an event does to the store.
+type change interface {
+	creates() bool
+	ends() bool
+	record() fsstore.Key
+	apply(store *fsstore.Store, old *fsstore.Record) *fsstore.Record
+}
+
+// Run records one event: it reads a payload from in and changes a record.
+// boottime is when the process began, by CLOCK_BOOTTIME. The text says what
+// was recorded; the error says why nothing was.
+func Run(in linux.FD, boottime int64) (string, error) {
+	// os.Args would link package os, whose start costs more than this file.
+	args, err := proc.Root.Cmdline(unix.Getpid())
+	if err != nil || len(args) == 0 {
+		return "", dropped("no arguments in /proc/self/cmdline")
+	}
+	return RunArgs(args[1:], in, boottime)
+}
+
+// RunArgs is Run with given arguments.
+func RunArgs(args []string, in linux.FD, boottime int64) (string, error) {
+	if getenv("TONGS_AGENTS_DISABLE") == "1" {
+		return "", dropped("disabled by TONGS_AGENTS_DISABLE")
+	}
+	scanner := jsonstream.NewReader((&stdin{fd: in}).Read, space[:])
+	c, err := read(args, scanner, boottime)
+	if err != nil {
+		return "", noted(err)
+	}
+	r, err := store(c)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", dropped("no record that the event could change")
+	case err != nil:
+		return "", noted(err)
+	case r == nil:
+		return "", dropped("nothing changes")
+	}
+	return r.LastEvent + " " + r.Session + ": " + string(r.Status), nil
+}
+
+// read reads the payload and says what it means.
+func read(args []string, scanner *jsonstream.Scanner, boottime int64) (change, error) {
+	c, err := parseArgs(args)
+	if err != nil {
+		scanner.Skip() // see decodePayload
+		return nil, err
+	}
+	e := event{parent: unix.Getppid(), ts: time.Now().Unix(), boottime: boottime}
+	if c.event == fleetEvent {
+		return readEmission(c, scanner, e)
+	}
+	return readEvent(c, scanner, e)
+}
+
+// readEvent reads the payload of a harness's own hook.
+func readEvent(c command, scanner *jsonstream.Scanner, e event) (change, error) {
+	owner, h, _ := proc.Root.Owner(e.parent)
+	if h == nil {
+		h = c.agent
+	}
+	if h != c.agent && !h.Hooks.Proves() {
+		scanner.Skip()
+		return nil, dropped("hook of " + c.agent.ID + " run by " + h.ID)
+	}
+	p, err := decodePayload(scanner, &h.Hooks)
+	if err != nil {
+		return nil, err
+	}
+	if h != c.agent && !p.proof {
+		return nil, dropped("hook of " + c.agent.ID + " run by " + h.ID + " with a payload that is not its own")
+	}
+	if getenv("TONGS_AGENTS_PRIVATE") == "1" {
+		p.message, p.lastMessage, p.title = "", "", ""
+	}
+	e.payload, e.harness, e.owner = p, h, owner
+	if err := e.mean(c.event); err != nil {
+		return nil, err
+	}
+	e.key = fsstore.Key{Harness: h.ID, Session: p.session, Instance: fsstore.Unresolved}
+	if owner != nil {
+		e.key.Instance = pidText(owner) + ":" + owner.Start
+		if h.Hooks.NoSession {
+			e.key.Session = e.key.Instance
+		}
+	}
+	if e.key.Session == "" {
+		return nil, dropped("payload without a session id")
+	}
+	e.boot, _ = proc.Root.BootID()
+	return &e, nil
+}
+
+// store makes the change and returns the record that was written, if any.
+func store(c change) (*fsstore.Record, error) {
+	dir, err := fsstore.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	access, wait := fsstore.Write, lockWait
+	if c.creates() {
+		access = fsstore.Create
+	}
+	if c.ends() {
+		wait = lockWaitEnd
+	}
+	s, err := fsstore.Open(dir, access)
+	if err != nil {
+		return nil, err
+	}
+	// The end of the process closes it.
+	return s.Update(c.record(), fsstore.Rules{Create: c.creates(), Wait: wait},
+		func(old *fsstore.Record) (*fsstore.Record, error) { return c.apply(s, old), nil })
+}
+
+// noted counts an error for doctor, unless by the rules there is none.
+func noted(err error) error {
+	var drop dropped
+	if errors.As(err, &drop) || errors.Is(err, fsstore.ErrStale) {
+		return err
+	}
+	if dir, dirErr := fsstore.StateDir(); dirErr == nil {
+		fsstore.NoteHookError(dir, err.Error(), time.Now().Unix()) // best effort
+	}
+	return err
+}
+
+func pidText(p *proc.Process) string { return strconv.Itoa(p.PID) }

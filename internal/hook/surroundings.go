@@ -1,0 +1,73 @@
+package hook
+
+import (
+	"strconv"
+	"strings"
+
+	"tongs-agents/fsstore"
+	"tongs-agents/proc"
+)
+
+// surroundings is what stays the same as long as a process lives. It is read
+// when a record of the process does not have it yet.
+type surroundings struct {
+	host     proc.Host
+	env      []fsstore.Var
+	terminal string
+	mode     string
+	tty      string
+	cwd      string
+}
+
+func (e *event) surroundings(store *fsstore.Store) surroundings {
+	s := surroundings{host: proc.Root.Host()}
+	if e.owner != nil {
+		s.mode = e.mode()
+		s.cwd, _ = proc.Root.Cwd(e.owner.PID)
+	}
+	// A server and its workers have the terminal and the variables of whoever
+	// started the first of them, not of the session.
+	if s.mode != fsstore.Daemon && s.mode != fsstore.Background {
+		s.env = terminalEnv()
+		s.terminal = terminalName(s.env)
+		if e.owner != nil {
+			s.tty = proc.TTYName(e.owner.TTY)
+		}
+	}
+	s.env = append(s.env, e.launchEnv(store)...)
+	return s
+}
+
+// mode returns the mode of the session: what the harness tells its hooks,
+// else what the process looks like.
+func (e *event) mode() string {
+	for _, m := range e.harness.Hooks.Modes {
+		if v := getenv(m.Variable); v != "" && strings.HasPrefix(v, m.Prefix) {
+			return m.Mode
+		}
+	}
+	return e.owner.Mode(e.harness)
+}
+
+// launchEnv returns the variables of the launch that this process descends
+// from. They are inherited further than the launch reaches, by whatever its
+// command leaves running, so an ancestor must be the launched process.
+func (e *event) launchEnv(store *fsstore.Store) []fsstore.Var {
+	id := getenv(fsstore.EnvLaunchID)
+	if !fsstore.IsLaunchID(id) {
+		return nil
+	}
+	launch, err := store.Launch(id)
+	if err != nil {
+		return nil
+	}
+	pid, err := strconv.Atoi(launch.PID)
+	if err != nil || !proc.Root.HasAncestor(e.parent, pid, launch.ProcessStart) {
+		return nil
+	}
+	env := []fsstore.Var{{Name: fsstore.EnvLaunchID, Value: id}}
+	if profile := launch.Profile; profile != "" {
+		env = append(env, fsstore.Var{Name: fsstore.EnvProfileID, Value: cut(profile, fsstore.MaxEnvValue)})
+	}
+	return env
+}

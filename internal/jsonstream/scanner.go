@@ -1,0 +1,568 @@
+// Package jsonstream reads and writes JSON text without reflection and, when
+// reading a stream, in constant memory.
+//
+// A value of any size can be skipped, and a text of any size can be cut at a
+// limit, while no more than the scanner's buffer is held: hook payloads carry
+// tool results of many megabytes, of which a record needs a hundred bytes.
+// Libraries hold a whole string at least (docs/performance.md has the figures).
+package jsonstream
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+var (
+	ErrSyntax = errors.New("malformed JSON")
+	ErrType   = errors.New("JSON value of another type")
+)
+
+// maxDepth is how deep values may nest: as deep as encoding/json lets them.
+const maxDepth = 10000
+
+// Kind is the first byte of a value; every number has kind Number.
+type Kind byte
+
+const (
+	Object Kind = '{'
+	Array  Kind = '['
+	String Kind = '"'
+	Number Kind = '0'
+	True   Kind = 't'
+	False  Kind = 'f'
+	Null   Kind = 'n'
+)
+
+// Scanner reads one JSON value, piece by piece.
+type Scanner struct {
+	read     func([]byte) (int, error) // nil: buf holds the whole text
+	buf      []byte
+	pos, end int    // the unread bytes are buf[pos:end]
+	fills    int    // how often the stream was read, and buf moved
+	key      []byte // the latest key
+	keyLimit int
+}
+
+// NewReader returns a scanner of a stream. It reads into buf and needs no more
+// memory than that; read has the contract of io.Reader. In strings it takes
+// control characters as they come. A key that is flawed or longer than 64
+// bytes is given as the empty key.
+func NewReader(read func([]byte) (int, error), buf []byte) *Scanner {
+	return &Scanner{read: read, buf: buf, keyLimit: 64}
+}
+
+// NewBytes returns a scanner of a text in memory. It is strict: a control
+// character in a string is ErrSyntax, as RFC 8259 has it.
+func NewBytes(text []byte) *Scanner {
+	return &Scanner{buf: text, end: len(text), keyLimit: len(text)}
+}
+
+// Peek returns the kind of the next value and leaves the value where it is.
+func (s *Scanner) Peek() (Kind, error) {
+	c, err := s.next()
+	if err != nil {
+		return 0, err
+	}
+	switch k := Kind(c); k {
+	case Object, Array, String, True, False, Null:
+		return k, nil
+	}
+	if c == '-' || isDigit(c) {
+		return Number, nil
+	}
+	return 0, ErrSyntax
+}
+
+// Object reads an object. For each member it calls member, which must read the
+// value with exactly one call. The key is valid until the next one is read.
+func (s *Scanner) Object(member func(key []byte) error) error {
+	if err := s.open(Object); err != nil {
+		return err
+	}
+	if c, err := s.next(); err != nil || c == '}' {
+		s.pos++
+		return err
+	}
+	for {
+		if err := s.readKey(); err != nil {
+			return err
+		}
+		if err := member(s.key); err != nil {
+			return err
+		}
+		if more, err := s.more('}'); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// Array reads an array and calls element in front of each element.
+func (s *Scanner) Array(element func() error) error {
+	if err := s.open(Array); err != nil {
+		return err
+	}
+	if c, err := s.next(); err != nil || c == ']' {
+		s.pos++
+		return err
+	}
+	for {
+		if err := element(); err != nil {
+			return err
+		}
+		if more, err := s.more(']'); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// Int reads a number without fraction and exponent that fits an int64.
+func (s *Scanner) Int() (int64, error) {
+	if err := s.want(Number); err != nil {
+		return 0, err
+	}
+	negative := s.buf[s.pos] == '-'
+	if negative {
+		s.pos++
+	}
+	n, digits, zero := int64(0), 0, false
+	for {
+		c, err := s.byte()
+		if err != nil && (err != io.EOF || digits == 0) {
+			return 0, unexpected(err)
+		}
+		if err != nil || !isDigit(c) {
+			if digits == 0 || zero && digits > 1 {
+				return 0, ErrSyntax
+			}
+			if err == nil && (c == '.' || c == 'e' || c == 'E') {
+				return 0, ErrType
+			}
+			return n, nil
+		}
+		// Downwards, so that the least int64 fits; negated at the end.
+		d := int64(c - '0')
+		if negative {
+			d = -d
+		}
+		zero = zero || digits == 0 && c == '0'
+		if next := n*10 + d; n > maxInt/10 || n < -maxInt/10 || negative != (next < 0) && next != 0 {
+			return 0, ErrType
+		} else {
+			n = next
+		}
+		digits++
+		s.pos++
+	}
+}
+
+const maxInt = 1<<63 - 1
+
+// Bool reads true or false.
+func (s *Scanner) Bool() (bool, error) {
+	k, err := s.Peek()
+	switch {
+	case err != nil:
+		return false, err
+	case k == True:
+		return true, s.literal("true")
+	case k == False:
+		return false, s.literal("false")
+	}
+	return false, ErrType
+}
+
+// Null reads null if that is the next value, and reports whether it was.
+func (s *Scanner) Null() (bool, error) {
+	k, err := s.Peek()
+	if err != nil || k != Null {
+		return false, err
+	}
+	return true, s.literal("null")
+}
+
+// Raw reads a value and returns its text, a part of the scanner's own. Only
+// for a scanner of a text in memory.
+func (s *Scanner) Raw() ([]byte, error) {
+	if s.read != nil {
+		panic("jsonstream: Raw of a stream")
+	}
+	if _, err := s.next(); err != nil {
+		return nil, err
+	}
+	start := s.pos
+	if err := s.Skip(); err != nil {
+		return nil, err
+	}
+	return s.buf[start:s.pos], nil
+}
+
+// End reports whether nothing but white space is left: nil, or ErrSyntax.
+func (s *Scanner) End() error {
+	switch _, err := s.next(); err {
+	case io.ErrUnexpectedEOF:
+		return nil
+	case nil:
+		return ErrSyntax
+	default:
+		return err
+	}
+}
+
+func (s *Scanner) open(k Kind) error {
+	if err := s.want(k); err != nil {
+		return err
+	}
+	s.pos++
+	return nil
+}
+
+// want moves to the next value and demands its kind.
+func (s *Scanner) want(k Kind) error {
+	got, err := s.Peek()
+	if err == nil && got != k {
+		err = ErrType
+	}
+	return err
+}
+
+// readKey reads a key and its colon.
+func (s *Scanner) readKey() error {
+	if c, err := s.next(); err != nil {
+		return err
+	} else if c != '"' {
+		return ErrSyntax
+	}
+	key, flaws, err := s.Text(s.key[:0], s.keyLimit)
+	if err == nil && flaws != 0 {
+		// What is left of a flawed key must not pass for another one.
+		key = key[:0]
+		if s.read == nil {
+			err = ErrSyntax
+		}
+	}
+	if s.key = key; err != nil {
+		return err
+	}
+	return s.colon()
+}
+
+func (s *Scanner) colon() error {
+	c, err := s.next()
+	if err == nil && c != ':' {
+		err = ErrSyntax
+	}
+	s.pos++
+	return err
+}
+
+// more reads what follows a member or element: a comma or the closing bracket.
+func (s *Scanner) more(closing byte) (bool, error) {
+	c, err := s.next()
+	if err == nil && c != ',' && c != closing {
+		err = ErrSyntax
+	}
+	s.pos++
+	return c == ',', err
+}
+
+// literal reads one of the three names.
+func (s *Scanner) literal(name string) error {
+	for i := range len(name) {
+		c, err := s.byte()
+		if err != nil {
+			return unexpected(err)
+		}
+		if c != name[i] {
+			return ErrSyntax
+		}
+		s.pos++
+	}
+	return nil
+}
+
+// next returns the next byte that is not white space and does not read it.
+func (s *Scanner) next() (byte, error) {
+	for {
+		c, err := s.byte()
+		if err != nil {
+			return 0, unexpected(err)
+		}
+		if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return c, nil
+		}
+		s.pos++
+	}
+}
+
+// byte returns the next byte and does not read it.
+func (s *Scanner) byte() (byte, error) {
+	if s.pos == s.end {
+		if err := s.fill(); err != nil {
+			return 0, err
+		}
+	}
+	return s.buf[s.pos], nil
+}
+
+// fill reads more of the stream behind the unread bytes.
+func (s *Scanner) fill() error {
+	if s.read == nil {
+		return io.EOF
+	}
+	s.fills++
+	s.end = copy(s.buf, s.buf[s.pos:s.end])
+	s.pos = 0
+	n, err := s.read(s.buf[s.end:])
+	s.end += n
+	if n > 0 {
+		return nil
+	}
+	if err == nil {
+		err = io.EOF
+	}
+	return err
+}
+
+// unexpected is the error for an end in the middle of a value.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// Skip reads a value and forgets it. It checks the grammar like a parser.
+func (s *Scanner) Skip() error {
+	var open nesting
+	for {
+		kind, err := s.Peek()
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case Object, Array:
+			s.pos++
+			if !open.push(kind) {
+				return ErrSyntax
+			}
+			c, err := s.next()
+			if err != nil {
+				return err
+			}
+			if c != open.closing() {
+				if err := s.skipKey(&open); err != nil {
+					return err
+				}
+				continue
+			}
+			s.pos++
+			open.pop()
+		case String:
+			err = s.skipString()
+		case Number:
+			err = s.skipNumber()
+		case True:
+			err = s.literal("true")
+		case False:
+			err = s.literal("false")
+		case Null:
+			err = s.literal("null")
+		}
+		if err != nil {
+			return err
+		}
+		// A value has ended, and with it perhaps what it stands in.
+		for {
+			if open.depth == 0 {
+				return nil
+			}
+			more, err := s.more(open.closing())
+			if err != nil {
+				return err
+			}
+			if more {
+				break
+			}
+			open.pop()
+		}
+		if err := s.skipKey(&open); err != nil {
+			return err
+		}
+	}
+}
+
+// skipKey skips a key and its colon if the next thing is a member.
+func (s *Scanner) skipKey(open *nesting) error {
+	if open.kind() == Array {
+		return nil
+	}
+	if err := s.want(String); err != nil {
+		if err == ErrType {
+			err = ErrSyntax
+		}
+		return err
+	}
+	if err := s.skipString(); err != nil {
+		return err
+	}
+	return s.colon()
+}
+
+// skipString skips a string, whose opening quote comes next.
+func (s *Scanner) skipString() error {
+	s.pos++
+	quote := -1 // where the next quote stands in buf, or end; kept, since a text of many escapes would be searched anew for each
+	for {
+		if s.pos == s.end {
+			if err := s.fill(); err != nil {
+				return unexpected(err)
+			}
+			quote = -1
+		}
+		if quote < s.pos {
+			if quote = bytes.IndexByte(s.buf[s.pos:s.end], '"'); quote < 0 {
+				quote = s.end
+			} else {
+				quote += s.pos
+			}
+		}
+		part := s.buf[s.pos:quote]
+		escape := bytes.IndexByte(part, '\\')
+		if escape >= 0 {
+			part = part[:escape]
+		}
+		if s.read == nil && hasControl(part) {
+			return ErrSyntax
+		}
+		s.pos += len(part)
+		switch {
+		case escape >= 0:
+			s.pos++
+			fills := s.fills
+			if err := s.skipEscape(); err != nil {
+				return err
+			}
+			if s.pos > quote || s.fills != fills {
+				quote = -1
+			}
+		case quote < s.end:
+			s.pos++
+			return nil
+		}
+	}
+}
+
+// skipEscape skips what follows a backslash.
+func (s *Scanner) skipEscape() error {
+	c, err := s.byte()
+	if err != nil {
+		return unexpected(err)
+	}
+	s.pos++
+	switch c {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return nil
+	case 'u':
+		_, err := s.hex4()
+		return err
+	}
+	return ErrSyntax
+}
+
+func hasControl(p []byte) bool {
+	for _, c := range p {
+		if c < 0x20 {
+			return true
+		}
+	}
+	return false
+}
+
+// skipNumber skips a number by the grammar of RFC 8259.
+func (s *Scanner) skipNumber() error {
+	c, err := s.byte()
+	if err == nil && c == '-' {
+		s.pos++
+		c, err = s.byte()
+	}
+	if err == nil && c == '0' {
+		s.pos++
+	} else if err := s.digits(); err != nil {
+		return err
+	}
+	if c, err = s.byte(); err == nil && c == '.' {
+		s.pos++
+		if err := s.digits(); err != nil {
+			return err
+		}
+		c, err = s.byte()
+	}
+	if err == nil && (c == 'e' || c == 'E') {
+		s.pos++
+		if c, err = s.byte(); err == nil && (c == '+' || c == '-') {
+			s.pos++
+		}
+		return s.digits()
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return err
+}
+
+// digits skips one digit or more.
+func (s *Scanner) digits() error {
+	for n := 0; ; n++ {
+		c, err := s.byte()
+		if err != nil && (err != io.EOF || n == 0) {
+			return unexpected(err)
+		}
+		if err != nil || !isDigit(c) {
+			if n == 0 {
+				return ErrSyntax
+			}
+			return nil
+		}
+		s.pos++
+	}
+}
+
+// nesting remembers which objects and arrays are open: a bit each, set for an
+// object.
+type nesting struct {
+	bits  [(maxDepth + 63) / 64]uint64
+	depth int
+}
+
+func (n *nesting) push(k Kind) bool {
+	if n.depth == maxDepth {
+		return false
+	}
+	bit := uint64(1) << (n.depth % 64)
+	if k == Object {
+		n.bits[n.depth/64] |= bit
+	} else {
+		n.bits[n.depth/64] &^= bit
+	}
+	n.depth++
+	return true
+}
+
+func (n *nesting) pop() { n.depth-- }
+
+func (n *nesting) kind() Kind {
+	if n.bits[(n.depth-1)/64]&(1<<((n.depth-1)%64)) != 0 {
+		return Object
+	}
+	return Array
+}
+
+func (n *nesting) closing() byte {
+	if n.kind() == Object {
+		return '}'
+	}
+	return ']'
+}
