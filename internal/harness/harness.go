@@ -15,7 +15,7 @@ type Harness struct {
 	Observed bool
 
 	Process Process
-	Hooks   Hooks
+	Hooks   *Hooks // never nil
 
 	// Resume is the command that continues a session; {} stands for its id.
 	// Empty: there is none.

@@ -440,5 +440,8 @@ var crushHooks = Hooks{
 	Events: []NativeEvent{{Name: "PreToolUse", Event: ToolUse}},
 }
 
+// noHooks are those of a harness that has none: a plugin inside it reports.
+var noHooks Hooks
+
 // otherHooks are those of any command: our aliases with Claude Code's keys.
 var otherHooks = Hooks{Keys: claudeKeys}

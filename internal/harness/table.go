@@ -17,7 +17,7 @@ var table = []Harness{
 			Background: []string{"bg-spare", "--bg-spare"},
 		},
 		Resume: []string{"claude", "--resume", "{}"},
-		Hooks:  claudeHooks,
+		Hooks:  &claudeHooks,
 	},
 	{
 		ID: "codex", Observed: true, Single: true,
@@ -29,7 +29,7 @@ var table = []Harness{
 			Daemon:   []string{"app-server"},
 		},
 		Resume: []string{"codex", "resume", "{}"},
-		Hooks:  codexHooks,
+		Hooks:  &codexHooks,
 	},
 	{
 		ID: "gemini", Observed: true, Single: true,
@@ -41,7 +41,7 @@ var table = []Harness{
 			Daemon:   []string{"--acp", "--experimental-acp"},
 		},
 		Resume: []string{"gemini", "--resume", "{}"},
-		Hooks:  geminiHooks,
+		Hooks:  &geminiHooks,
 	},
 	{
 		ID: "opencode", Observed: true,
@@ -53,6 +53,7 @@ var table = []Harness{
 			Daemon:   []string{"serve", "web", "acp"},
 		},
 		Resume: []string{"opencode", "--session", "{}"},
+		Hooks:  &noHooks,
 	},
 	{
 		ID: "pi", Observed: true, Single: true,
@@ -63,6 +64,7 @@ var table = []Harness{
 			Headless: []string{"-p", "--print"},
 		},
 		Resume: []string{"pi", "--session", "{}"},
+		Hooks:  &noHooks,
 	},
 	{
 		ID: "qwen", Observed: true, Single: true,
@@ -74,7 +76,7 @@ var table = []Harness{
 			Daemon:   []string{"--acp", "--experimental-acp"},
 		},
 		Resume: []string{"qwen", "--resume", "{}"},
-		Hooks:  qwenHooks,
+		Hooks:  &qwenHooks,
 	},
 	{
 		ID: "copilot", Observed: true, Single: true,
@@ -86,7 +88,7 @@ var table = []Harness{
 			Daemon:   []string{"--acp", "--server"},
 		},
 		Resume: []string{"copilot", "--resume={}"},
-		Hooks:  copilotHooks,
+		Hooks:  &copilotHooks,
 	},
 	{
 		ID: "cursor",
@@ -97,7 +99,7 @@ var table = []Harness{
 			Daemon:   []string{"acp"},
 		},
 		Resume: []string{"cursor-agent", "--resume={}"},
-		Hooks:  cursorHooks,
+		Hooks:  &cursorHooks,
 	},
 	{
 		ID: "droid",
@@ -107,7 +109,7 @@ var table = []Harness{
 			Headless: []string{"exec"},
 		},
 		Resume: []string{"droid", "--resume", "{}"},
-		Hooks:  droidHooks,
+		Hooks:  &droidHooks,
 	},
 	{
 		ID: "goose",
@@ -118,7 +120,7 @@ var table = []Harness{
 			Daemon:   []string{"acp", "serve"},
 		},
 		Resume: []string{"goose", "session", "--resume", "--session-id", "{}"},
-		Hooks:  gooseHooks,
+		Hooks:  &gooseHooks,
 	},
 	{
 		ID: "kiro",
@@ -127,7 +129,7 @@ var table = []Harness{
 			Headless: []string{"--no-interactive"},
 			Daemon:   []string{"acp"},
 		},
-		Hooks: kiroHooks,
+		Hooks: &kiroHooks,
 	},
 	{
 		ID: "crush",
@@ -136,7 +138,7 @@ var table = []Harness{
 			Bare:     true,
 			Headless: []string{"run"},
 		},
-		Hooks: crushHooks,
+		Hooks: &crushHooks,
 	},
-	{ID: Other, Hooks: otherHooks},
+	{ID: Other, Hooks: &otherHooks},
 }

@@ -87,7 +87,7 @@ func readEvent(c command, scanner *jsonstream.Scanner, e event) (change, error) 
 		scanner.Skip()
 		return nil, dropped("hook of " + c.agent.ID + " run by " + h.ID)
 	}
-	p, err := decodePayload(scanner, &h.Hooks)
+	p, err := decodePayload(scanner, h.Hooks)
 	if err != nil {
 		return nil, err
 	}
