@@ -9,7 +9,8 @@ import (
 	"tongs-agents/internal/jsonstream"
 )
 
-// Decode reads a record, schema 1, from JSON text and validates it. Errors are
+// Decode reads a record of schema 1 from JSON text and validates it. Its
+// arrival sequence may be missing, since the store sets it. Errors are
 // ErrInvalid.
 func Decode(text []byte) (*Record, error) {
 	r, err := decode(text)
@@ -19,6 +20,7 @@ func Decode(text []byte) (*Record, error) {
 	if r.Legacy {
 		return nil, invalid("schema_version", "is not 1")
 	}
+	r.Arrival = max(r.Arrival, 1)
 	return r, r.Validate()
 }
 

@@ -67,12 +67,8 @@ func (l Lock) Release() error { return l.fd.Close() }
 // excludes nobody.
 func acquire(dir linux.FD, name string, lock func(linux.FD) error) (Lock, error) {
 	for {
-		// O_RDWR: NFS emulates flock by a lock that needs write access.
-		fd, err := linux.Openat(dir, name, unix.O_RDWR|unix.O_CREAT, 0o600)
+		fd, err := open(dir, name)
 		if err != nil {
-			if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EISDIR) || errors.Is(err, unix.ENXIO) {
-				err = &fs.PathError{Op: "lock", Path: name, Err: ErrUnsafe}
-			}
 			return Lock{}, err
 		}
 		linked, err := lockOpen(fd, name, lock)
@@ -87,6 +83,30 @@ func acquire(dir linux.FD, name string, lock func(linux.FD) error) (Lock, error)
 			return Lock{}, err
 		}
 	}
+}
+
+// open opens the file of a lock, and makes it if there is none.
+func open(dir linux.FD, name string) (linux.FD, error) {
+	// O_RDWR: NFS emulates flock by a lock that needs write access.
+	const flags = unix.O_RDWR | unix.O_CREAT
+	fd, err := linux.Openat(dir, name, flags, 0o600)
+	if errors.Is(err, unix.EACCES) && mend(dir, name) {
+		fd, err = linux.Openat(dir, name, flags, 0o600)
+	}
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EISDIR) || errors.Is(err, unix.ENXIO) {
+		err = &fs.PathError{Op: "lock", Path: name, Err: ErrUnsafe}
+	}
+	return fd, err
+}
+
+// mend opens up a lock of ours that a umask which takes from the owner has
+// closed, in the moment before lockOpen does it, or for good if its maker was
+// killed in that moment. It reports whether there was one.
+func mend(dir linux.FD, name string) bool {
+	var st unix.Stat_t
+	return linux.Fstatat(dir, name, &st) == nil &&
+		st.Mode&unix.S_IFMT == unix.S_IFREG && int(st.Uid) == unix.Geteuid() &&
+		linux.Fchmodat(dir, name, 0o600) == nil
 }
 
 // lockOpen locks the open file and reports whether it still has a name.

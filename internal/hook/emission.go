@@ -65,18 +65,23 @@ func (m *emission) apply(store *fsstore.Store, old *fsstore.Record) *fsstore.Rec
 	if r.Status == fsstore.Ended && m.status != fsstore.Started && m.status != fsstore.Running {
 		return nil
 	}
-	status, detail := m.status, oneLine(m.detail, fsstore.MaxDetail)
-	if r.Status == fsstore.Error && status == fsstore.Idle { // the end of the failed turn
-		status, detail = r.Status, r.Detail
+	if r.Status == fsstore.Error && m.status == fsstore.Idle { // the end of the failed turn
+		m.setTo(&r, r.Status, r.Detail)
+	} else {
+		m.setTo(&r, m.status, m.detail)
 	}
-	var wait *fsstore.Wait
-	if status == fsstore.Waiting {
-		wait = &fsstore.Wait{Tool: m.tool}
-	}
-	m.set(&r, status, detail, wait)
-	r.Tool = m.tool
 	r.Sequence, r.HasSequence = m.sequence, true
 	return m.finish(store, &r, state)
+}
+
+// setTo sets the state that a program reports of itself.
+func (e *event) setTo(r *fsstore.Record, s fsstore.Status, detail string) {
+	var wait *fsstore.Wait
+	if s == fsstore.Waiting {
+		wait = &fsstore.Wait{Tool: e.tool}
+	}
+	e.set(r, s, oneLine(detail, fsstore.MaxDetail), wait)
+	r.Tool = e.tool
 }
 
 // emissionDecoder decodes the keys of a fleet-event.

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"strconv"
 	"strings"
 
 	"tongs-agents/fsstore"
@@ -17,7 +18,9 @@ type event struct {
 	harness *harness.Harness
 
 	key      fsstore.Key
+	via      string        // the source of a record: hook or notify
 	owner    *proc.Process // nil: not found
+	settled  bool          // the record has its process and surroundings already
 	parent   int           // pid of the hook's parent
 	ts       int64         // seconds since the epoch
 	boottime int64         // nanoseconds since boot, when the hook began
@@ -99,7 +102,7 @@ func (e *event) finish(store *fsstore.Store, r *fsstore.Record, effect effect) *
 		r.Boottime = e.boottime
 	}
 	r.TS = e.ts
-	r.Source = "hook"
+	r.Source = e.via
 	r.LastEvent = e.harness.ID + "." + e.name
 	r.RemovedAt = 0
 	r.AddRecent(fsstore.Recent{Event: e.name, Status: r.Status, TS: e.ts})
@@ -108,7 +111,7 @@ func (e *event) finish(store *fsstore.Store, r *fsstore.Record, effect effect) *
 
 // settle names the process and its surroundings, once in the life of a record.
 func (e *event) settle(store *fsstore.Store, r *fsstore.Record) {
-	if r.Instance == e.key.Instance && r.Identity != "" && r.BootID == e.boot && r.BootID != "" {
+	if e.settled || r.Instance == e.key.Instance && r.Identity != "" && r.BootID == e.boot && r.BootID != "" {
 		return
 	}
 	s := e.surroundings(store)
@@ -120,7 +123,7 @@ func (e *event) settle(store *fsstore.Store, r *fsstore.Record) {
 		r.Identity, r.PID, r.ProcessStart = fsstore.Unresolved, "", ""
 		return
 	}
-	r.Identity, r.PID, r.ProcessStart = fsstore.Identified, pidText(e.owner), e.owner.Start
+	r.Identity, r.PID, r.ProcessStart = fsstore.Identified, strconv.Itoa(e.owner.PID), e.owner.Start
 	r.Mode, r.TTY = s.mode, s.tty
 	switch {
 	case s.mode == fsstore.Desktop:

@@ -70,7 +70,7 @@ func read(args []string, scanner *jsonstream.Scanner, boottime int64) (change, e
 		scanner.Skip() // see decodePayload
 		return nil, err
 	}
-	e := event{parent: unix.Getppid(), ts: time.Now().Unix(), boottime: boottime}
+	e := event{via: "hook", parent: unix.Getppid(), ts: time.Now().Unix(), boottime: boottime}
 	if c.event == fleetEvent {
 		return readEmission(c, scanner, e)
 	}
@@ -103,7 +103,7 @@ func readEvent(c command, scanner *jsonstream.Scanner, e event) (change, error) 
 	}
 	e.key = fsstore.Key{Harness: h.ID, Session: p.session, Instance: fsstore.Unresolved}
 	if owner != nil {
-		e.key.Instance = pidText(owner) + ":" + owner.Start
+		e.key.Instance = instanceOf(owner)
 		if h.Hooks.NoSession {
 			e.key.Session = e.key.Instance
 		}
@@ -149,4 +149,5 @@ func noted(err error) error {
 	return err
 }
 
-func pidText(p *proc.Process) string { return strconv.Itoa(p.PID) }
+// instanceOf names a process as the instance of a record.
+func instanceOf(p *proc.Process) string { return strconv.Itoa(p.PID) + ":" + p.Start }

@@ -50,24 +50,31 @@ func (e *event) mode() string {
 }
 
 // launchEnv returns the variables of the launch that this process descends
-// from. They are inherited further than the launch reaches, by whatever its
-// command leaves running, so an ancestor must be the launched process.
+// from.
 func (e *event) launchEnv(store *fsstore.Store) []fsstore.Var {
+	launch, ok := e.launch(store)
+	if !ok {
+		return nil
+	}
+	env := []fsstore.Var{{Name: fsstore.EnvLaunchID, Value: launch.ID}}
+	if launch.Profile != "" {
+		env = append(env, fsstore.Var{Name: fsstore.EnvProfileID, Value: cut(launch.Profile, fsstore.MaxEnvValue)})
+	}
+	return env
+}
+
+// launch returns the launch that this process descends from. Its variables are
+// inherited further than that, by whatever the command leaves running, so an
+// ancestor must be the launched process.
+func (e *event) launch(store *fsstore.Store) (fsstore.Launch, bool) {
 	id := getenv(fsstore.EnvLaunchID)
 	if !fsstore.IsLaunchID(id) {
-		return nil
+		return fsstore.Launch{}, false
 	}
 	launch, err := store.Launch(id)
 	if err != nil {
-		return nil
+		return fsstore.Launch{}, false
 	}
 	pid, err := strconv.Atoi(launch.PID)
-	if err != nil || !proc.Root.HasAncestor(e.parent, pid, launch.ProcessStart) {
-		return nil
-	}
-	env := []fsstore.Var{{Name: fsstore.EnvLaunchID, Value: id}}
-	if profile := launch.Profile; profile != "" {
-		env = append(env, fsstore.Var{Name: fsstore.EnvProfileID, Value: cut(profile, fsstore.MaxEnvValue)})
-	}
-	return env
+	return launch, err == nil && proc.Root.HasAncestor(e.parent, pid, launch.ProcessStart)
 }

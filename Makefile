@@ -1,0 +1,49 @@
+GO          ?= go
+PREFIX      ?= $(HOME)/.local
+FUZZTIME    ?= 30s
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+RECORDINGS  := $(wildcard internal/hook/testdata/captures/*.jsonl)
+FLAGS       := -trimpath -ldflags '-s -w'
+
+export CGO_ENABLED = 0
+
+.PHONY: all build run test stress lint cross bench fuzz install help
+
+all: lint test build ## Lint, test, build
+
+build: ## Two static programs in bin/
+	$(GO) build $(FLAGS) -o bin/ ./cmd/...
+
+run: build ## Play the recorded sessions of real agents and list them
+	$(GO) run ./internal/replay -bin bin $(RECORDINGS)
+
+test: ## All tests, with the race detector
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+stress: ## 64 processes × 200 events on one session
+	$(GO) test ./fsstore -run '^TestProcesses$$' -count 1 -v -args -writers 64 -events 200
+
+lint: ## gofmt, vet, staticcheck, go.mod
+	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) mod tidy -diff
+
+cross: ## vet for the other architectures: their system call tables differ
+	for arch in arm64 arm 386 riscv64; do echo $$arch; GOARCH=$$arch $(GO) vet ./... || exit 1; done
+
+bench: build ## Whole processes as ratios, then the parts
+	$(GO) run ./internal/bench -bin bin
+	$(GO) test -run '^$$' -bench . -benchtime 0.3s ./...
+
+fuzz: ## Each fuzz target for FUZZTIME
+	for target in $$($(GO) test ./fuzz -list '^Fuzz' | grep ^Fuzz); do \
+		$(GO) test ./fuzz -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+	done
+
+install: build ## Into PREFIX/bin, ~/.local/bin if not said
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 bin/tongs-agents bin/tongs-agents-hook $(DESTDIR)$(PREFIX)/bin/
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tongs-agents/fsstore"
+	"tongs-agents/internal/harness"
+)
+
+// filter is the flags by which every list can be narrowed.
+type filter struct {
+	agents, states, modes []string
+	here                  bool
+}
+
+var modes = []string{fsstore.Interactive, fsstore.Headless, fsstore.Background, fsstore.Daemon, fsstore.Desktop}
+
+func agentIDs() []string {
+	var ids []string
+	for _, h := range harness.All() {
+		ids = append(ids, h.ID)
+	}
+	return ids
+}
+
+func statusNames() []string {
+	var names []string
+	for _, s := range fsstore.Statuses {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+func (f *filter) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.agents, "agent", nil, "only these agents, separated by commas: "+strings.Join(agentIDs(), " "))
+	flags.StringSliceVar(&f.states, "state", nil, "only these states: "+strings.Join(statusNames(), " "))
+	flags.StringSliceVar(&f.modes, "mode", nil, "only these modes: "+strings.Join(modes, " "))
+	flags.BoolVar(&f.here, "here", false, "only sessions in this directory or below it")
+	complete(cmd, "agent", agentIDs())
+	complete(cmd, "state", statusNames())
+	complete(cmd, "mode", modes)
+}
+
+// complete offers the values of a flag to the shell.
+func complete(cmd *cobra.Command, flag string, values []string) {
+	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// apply returns the rows that the flags let through.
+func (f *filter) apply(rows []fsstore.Annotated) ([]fsstore.Annotated, error) {
+	if err := oneOf("--agent", f.agents, agentIDs()); err != nil {
+		return nil, err
+	}
+	if err := oneOf("--state", f.states, statusNames()); err != nil {
+		return nil, err
+	}
+	if err := oneOf("--mode", f.modes, modes); err != nil {
+		return nil, err
+	}
+	dir := ""
+	if f.here {
+		var err error
+		if dir, err = os.Getwd(); err != nil {
+			return nil, fail(fmt.Errorf("--here: %w", err))
+		}
+	}
+	kept := rows[:0:0]
+	for _, r := range rows {
+		if has(f.agents, r.Harness) && has(f.states, string(r.Status)) && has(f.modes, r.Mode) && (!f.here || within(r.Cwd, dir)) {
+			kept = append(kept, r)
+		}
+	}
+	return kept, nil
+}
+
+func has(wanted []string, value string) bool {
+	return len(wanted) == 0 || slices.Contains(wanted, value)
+}
+
+// within reports whether path is dir or below it.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+func oneOf(flag string, given, known []string) error {
+	for _, v := range given {
+		if !slices.Contains(known, v) {
+			return fmt.Errorf("%s: unknown value %q, want one of: %s", flag, v, strings.Join(known, " "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"strconv"
+
+	"tongs-agents/fsstore"
+	"tongs-agents/internal/listing"
+)
+
+// printRows prints rows as JSON, a session a line. extra adds keys to a row.
+func printRows(w io.Writer, rows []fsstore.Annotated, extra func(b []byte, row *fsstore.Annotated) []byte) error {
+	b := []byte(`{"sessions":[`)
+	for i := range rows {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = rows[i].AppendJSON(append(b, '\n'))
+		if extra != nil {
+			b = append(extra(b[:len(b)-1], &rows[i]), '}')
+		}
+		if len(b) > 1<<16 {
+			if _, err := w.Write(b); err != nil {
+				return err
+			}
+			b = b[:0]
+		}
+	}
+	summary, err := json.Marshal(listing.Summarize(rows))
+	if err != nil {
+		return err
+	}
+	b = append(b, "],\n\"summary\":"...)
+	b = append(append(b, summary...), "}\n"...)
+	_, err = w.Write(b)
+	return err
+}
+
+// uptimeKey adds uptime_ms to a row.
+func uptimeKey(now int64) func([]byte, *fsstore.Annotated) []byte {
+	return func(b []byte, row *fsstore.Annotated) []byte {
+		return strconv.AppendInt(append(b, `,"uptime_ms":`...), uptime(row, now).Milliseconds(), 10)
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tongs-agents/fsstore"
+	"tongs-agents/internal/listing"
+	"tongs-agents/internal/text"
+	"tongs-agents/proc"
+)
+
+func newPs() *cobra.Command {
+	var f filter
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "ps",
+		Aliases: []string{"list-sessions"},
+		Short:   "The sessions that run now, newest first",
+		Long: `ps lists the sessions whose process lives, in every directory. It looks at each
+recorded process; one that it cannot judge (of another machine or container) is
+listed too.`,
+		Example: `  tongs-agents ps
+  tongs-agents ps --here
+  tongs-agents ps --json | jq '.sessions[] | {session_id, uptime_ms}'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := readListing(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			rows, err := f.apply(l.Rows)
+			if err != nil {
+				return err
+			}
+			rows = living(rows, listing.NewProcesses(proc.Root))
+			now := time.Now().Unix()
+			if asJSON {
+				return fail(printRows(cmd.OutOrStdout(), rows, uptimeKey(now)))
+			}
+			if len(rows) == 0 {
+				fmt.Fprintln(cmd.OutOrStdout(), "no sessions are running")
+				return nil
+			}
+			return fail(psTable(rows, now).print(cmd.OutOrStdout()))
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// living returns the rows of sessions that have not ended, newest first.
+func living(rows []fsstore.Annotated, processes listing.Processes) []fsstore.Annotated {
+	kept := slices.DeleteFunc(rows, func(r fsstore.Annotated) bool {
+		return r.Status == fsstore.Ended || processes.Dead(&r.Record)
+	})
+	slices.SortStableFunc(kept, func(a, b fsstore.Annotated) int { return cmp.Compare(b.Started, a.Started) })
+	return kept
+}
+
+func uptime(r *fsstore.Annotated, now int64) time.Duration {
+	return max(time.Duration(now-r.Started)*time.Second, 0)
+}
+
+func psTable(rows []fsstore.Annotated, now int64) *table {
+	t := &table{head: []string{"SESSION", "PID", "UPTIME", "WORKSPACE", "TITLE"}, wide: 4, glyph: localGlyphs()}
+	for i := range rows {
+		r := &rows[i]
+		t.add(
+			cell{text: text.Clean(r.Session)},
+			cell{text: or(r.PID, t.glyph.none)},
+			cell{text: span(uptime(r, now))},
+			cell{text: text.Clean(r.Cwd)},
+			cell{text: or(text.Clean(r.Title), t.glyph.none)},
+		)
+	}
+	return t
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

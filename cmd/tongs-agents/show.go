@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tongs-agents/fsstore"
+	"tongs-agents/internal/listing"
+	"tongs-agents/internal/text"
+	"tongs-agents/proc"
+)
+
+func newShow() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show QUERY",
+		Short: "Everything that is known of one session",
+		Long: `show prints one record in full. QUERY is a canonical id, session id, repo, pid
+or title, or a part of one if that is enough to tell.`,
+		Example: `  tongs-agents show my-repo
+  tongs-agents show 4242 --json`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeQuery,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := readListing(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			row, err := find(l.Rows, args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				_, err := cmd.OutOrStdout().Write(append(row.AppendJSON(nil), '\n'))
+				return fail(err)
+			}
+			return fail(showRow(cmd.OutOrStdout(), row))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// showRow prints a row, a key a line. Keys without a value are left out.
+func showRow(w io.Writer, r *fsstore.Annotated) error {
+	var b strings.Builder
+	line := func(key, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-12s %s\n", key, text.Clean(value))
+		}
+	}
+	answer, why := listing.NewProcesses(proc.Root).Check(&r.Record)
+	line("agent", r.Harness)
+	line("session", r.Session)
+	line("title", r.Title)
+	line("status", string(r.Status))
+	line("detail", r.Detail)
+	line("tool", r.Tool)
+	if w := r.WaitingFor; w != nil {
+		line("waiting for", strings.TrimSpace(w.Tool+" "+subagent(w.AgentID)))
+	}
+	line("attention", yes(r.NeedsAttention))
+	line("duplicate", yes(r.Duplicate))
+	line("subagents", count(r.Subagents))
+	line("background", count(r.BackgroundTasks))
+	line("reported", when(r.TS)+", "+span(time.Duration(r.Age)*time.Second)+" ago")
+	line("started", when(r.Started))
+	line("cwd", r.Cwd)
+	line("model", r.Model)
+	line("mode", r.Mode)
+	line("process", strings.TrimSpace(r.PID+" "+answer.String()+": "+why))
+	line("tty", r.TTY)
+	line("terminal", r.Terminal)
+	for _, v := range r.TerminalEnv {
+		line("", v.Name+"="+v.Value)
+	}
+	line("focus", r.Focus.Kind)
+	line("transcript", r.TranscriptPath)
+	line("resume", shellCommand(r.Resume))
+	line("end reason", r.EndReason)
+	line("launch", r.LaunchID)
+	line("profile", r.ProfileID)
+	line("source", r.Source)
+	line("last event", r.LastEvent)
+	for _, e := range r.Recent {
+		line("", when(e.TS)+" "+e.Event+" "+string(e.Status))
+	}
+	line("instance", r.Instance)
+	line("writes", count(r.Arrival))
+	line("id", r.CanonicalID())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func subagent(id string) string {
+	if id == "" {
+		return ""
+	}
+	return "(subagent " + id + ")"
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return ""
+}
+
+func count(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func when(ts int64) string { return time.Unix(ts, 0).Format("2006-01-02 15:04:05") }
+
+// shellCommand writes a command so that a shell reads it back word by word.
+func shellCommand(args []string) string {
+	words := make([]string, len(args))
+	for i, arg := range args {
+		words[i] = shellWord(arg)
+	}
+	return strings.Join(words, " ")
+}
+
+func shellWord(s string) string {
+	plain := s != ""
+	for _, c := range []byte(s) {
+		plain = plain && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-./:=@%+,", c) >= 0)
+	}
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
+
+	"tongs-agents/fsstore"
+	"tongs-agents/internal/text"
+)
+
+func newStatus() *cobra.Command {
+	var f filter
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "What every session does, those that need you first",
+		Long: `status lists the sessions that the store holds, those that need you first: the
+ones that wait for an answer, then the ones idle for more than two minutes.`,
+		Example: `  tongs-agents status
+  tongs-agents status --agent claude,codex --state waiting
+  tongs-agents status --json | jq '.summary.needs_attention'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := readListing(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			rows, err := f.apply(l.Rows)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return fail(printRows(cmd.OutOrStdout(), rows, nil))
+			}
+			if len(rows) == 0 {
+				fmt.Fprintln(cmd.OutOrStdout(), "no sessions")
+				return nil
+			}
+			return fail(statusTable(rows).print(cmd.OutOrStdout()))
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func statusTable(rows []fsstore.Annotated) *table {
+	t := &table{head: []string{"AGENT", "REPO", "STATUS", "DETAIL", "AGE"}, wide: 3, glyph: localGlyphs()}
+	for i := range rows {
+		r := &rows[i]
+		t.add(
+			cell{text: r.Harness},
+			cell{text: text.Clean(r.Repo)},
+			cell{text: string(r.Status), style: statusStyle(r)},
+			cell{text: detail(r)},
+			cell{text: span(time.Duration(r.Age) * time.Second)},
+		)
+	}
+	return t
+}
+
+// detail is what a session does, with what runs beside it.
+func detail(r *fsstore.Annotated) string {
+	d := text.Clean(r.Detail)
+	add := func(s string) {
+		if d != "" {
+			d += " "
+		}
+		d += "(" + s + ")"
+	}
+	if n := r.BackgroundTasks; n > 0 {
+		add(fmt.Sprintf("%d in background", n))
+	}
+	if n := r.Subagents; n > 0 {
+		add(fmt.Sprintf("%d subagents", n))
+	}
+	if r.Duplicate {
+		add("session is open twice")
+	}
+	return d
+}
+
+func statusStyle(r *fsstore.Annotated) ansi.Style {
+	switch {
+	case r.Status == fsstore.Error:
+		return ansi.Style{}.ForegroundColor(ansi.Red)
+	case r.NeedsAttention:
+		return ansi.Style{}.Bold().ForegroundColor(ansi.Yellow)
+	case r.Status == fsstore.Running:
+		return ansi.Style{}.ForegroundColor(ansi.Green)
+	case r.Status == fsstore.Ended:
+		return ansi.Style{}.Faint()
+	}
+	return ansi.Style{}
+}
