@@ -21,7 +21,7 @@ test: ## All tests, with the race detector
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 stress: ## 64 processes × 200 events on one session
-	$(GO) test ./fsstore -run '^TestProcesses$$' -count 1 -v -args -writers 64 -events 200
+	$(GO) test ./fsstore -run '^TestProcesses$$' -count 1 -v -args -writers 64 -events 200 -wait 2s
 
 lint: ## gofmt, vet, staticcheck, go.mod
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }

@@ -13,21 +13,20 @@ import (
 // arrival sequence may be missing, since the store sets it. Errors are
 // ErrInvalid.
 func Decode(text []byte) (*Record, error) {
-	r, err := decode(text)
+	r, err := decode(text, 1)
 	if err != nil {
 		return nil, err
 	}
 	if r.Legacy {
 		return nil, invalid("schema_version", "is not 1")
 	}
-	r.Arrival = max(r.Arrival, 1)
-	return r, r.Validate()
+	return valid(r)
 }
 
 // decodeStored reads the record in the file of the given name. Its time may be
 // ahead of ours, and its schema be 0.
 func decodeStored(name string, text []byte) (*Record, error) {
-	r, err := decode(text)
+	r, err := decode(text, 0)
 	switch {
 	case err != nil:
 		return nil, err
@@ -38,7 +37,14 @@ func decodeStored(name string, text []byte) (*Record, error) {
 	case name != recordFile(r.digest()):
 		return nil, invalid("canonical_id", "belongs to another file name")
 	}
-	return r, r.Validate()
+	return valid(r)
+}
+
+func valid(r *Record) (*Record, error) {
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // fillLegacy completes a schema 0 record, which has few keys.
@@ -66,26 +72,30 @@ type decoder struct {
 	version int64
 	id      string // as written
 	agent   string // as written
+	arrived bool   // it has an arrival sequence
 	number  bool   // pid or process_start is a number, as in schema 0
+	null    bool   // the value that comes next was null, see none
+	key     []byte // the record's key being read
 	text    []byte // space for the text being read
+	source  string // the record's text, of which most of its values are parts
+	kept    int    // bytes of unknown members
 }
 
-func decode(text []byte) (*Record, error) {
+// decode reads a record. One without an arrival sequence gets the given one.
+func decode(text []byte, arrival int64) (*Record, error) {
 	if !utf8.Valid(text) {
 		return nil, invalid("text", "is not UTF-8")
 	}
-	d := decoder{Scanner: jsonstream.NewBytes(text), r: new(Record)}
-	err := d.Object(func(key []byte) error {
-		if null, err := d.Null(); err != nil || null {
-			return err
+	d := decoder{Scanner: jsonstream.NewBytes(text), r: new(Record), source: string(text)}
+	err := d.Object(func(key []byte) (err error) {
+		d.key = append(d.key[:0], key...) // the scanner's own is overwritten by the keys in the value
+		if d.null, err = d.Null(); err == nil {
+			err = d.member(d.key)
 		}
-		if err := d.member(key); err != nil {
-			if errors.Is(err, ErrInvalid) {
-				return err
-			}
-			return &wrapped{ErrInvalid, errors.New(string(key) + ": " + err.Error())}
+		if err != nil && !errors.Is(err, ErrInvalid) {
+			err = &wrapped{ErrInvalid, errors.New(string(d.key) + ": " + err.Error())}
 		}
-		return nil
+		return err
 	})
 	if err == nil {
 		err = d.End()
@@ -96,7 +106,19 @@ func decode(text []byte) (*Record, error) {
 		}
 		return nil, err
 	}
+	if !d.arrived {
+		d.r.Arrival = arrival
+	}
 	return d.finish()
+}
+
+// none reports whether the value was null, which is the same as no member. Of
+// several members of one name the last counts: the methods below begin by
+// forgetting what an earlier one said.
+func (d *decoder) none() bool {
+	null := d.null
+	d.null = false
+	return null
 }
 
 // finish checks what only the decoder sees.
@@ -129,7 +151,7 @@ func (d *decoder) member(key []byte) (err error) {
 	r := d.r
 	switch string(key) {
 	case "schema_version":
-		d.version, err = d.Int()
+		err = d.int(&d.version)
 	case "record_kind":
 		err = d.str(&r.Kind)
 	case "canonical_id":
@@ -159,14 +181,15 @@ func (d *decoder) member(key []byte) (err error) {
 	case "tool":
 		err = d.str(&r.Tool)
 	case "ts":
-		r.TS, err = d.Int()
+		err = d.int(&r.TS)
 	case "started":
-		r.Started, err = d.Int()
+		err = d.int(&r.Started)
 	case "sequence":
-		r.Sequence, err = d.Int()
-		r.HasSequence = true
+		r.HasSequence = !d.null
+		err = d.int(&r.Sequence)
 	case "arrival_sequence":
-		r.Arrival, err = d.Int()
+		d.arrived = !d.null
+		err = d.int(&r.Arrival)
 	case "source":
 		err = d.str(&r.Source)
 	case "last_event":
@@ -196,19 +219,19 @@ func (d *decoder) member(key []byte) (err error) {
 	case "tty":
 		err = d.str(&r.TTY)
 	case "boottime_ns":
-		r.Boottime, err = d.Int()
+		err = d.int(&r.Boottime)
 	case "waiting_for":
 		err = d.waitingFor()
 	case "subagents":
-		r.Subagents, err = d.Int()
+		err = d.int(&r.Subagents)
 	case "background_tasks":
-		r.BackgroundTasks, err = d.Int()
+		err = d.int(&r.BackgroundTasks)
 	case "recent":
 		err = d.recent()
 	case "end_reason":
 		err = d.str(&r.EndReason)
 	case "removed_at":
-		r.RemovedAt, err = d.Int()
+		err = d.int(&r.RemovedAt)
 	default:
 		err = d.unknown(string(key))
 	}
@@ -218,12 +241,31 @@ func (d *decoder) member(key []byte) (err error) {
 var errText = errors.New("has NUL or a lone surrogate")
 
 func (d *decoder) str(s *string) error {
+	*s = ""
+	if d.none() {
+		return nil
+	}
+	if d.source != "" {
+		if from, to, ok := d.Span(); ok {
+			*s = d.source[from:to]
+			return nil
+		}
+	}
 	text, flaws, err := d.Text(d.text[:0], MaxRecord)
 	d.text = text
 	if err == nil && flaws != 0 {
 		err = errText
 	}
 	*s = string(text)
+	return err
+}
+
+func (d *decoder) int(n *int64) (err error) {
+	*n = 0
+	if d.none() {
+		return nil
+	}
+	*n, err = d.Int()
 	return err
 }
 
@@ -248,6 +290,9 @@ func (d *decoder) status(s *Status) error {
 // decimal reads a number that schema 1 writes as text, and schema 0 also as a
 // number.
 func (d *decoder) decimal(s *string) error {
+	if d.null {
+		return d.str(s)
+	}
 	if k, err := d.Peek(); err != nil {
 		return err
 	} else if k != jsonstream.Number {
@@ -261,19 +306,43 @@ func (d *decoder) decimal(s *string) error {
 
 func (d *decoder) env() ([]Var, error) {
 	var env []Var
+	if d.none() {
+		return nil, nil
+	}
 	err := d.Object(func(key []byte) error {
 		v := Var{Name: string(key)}
 		err := d.str(&v.Value)
-		env = append(env, v)
+		if i := indexVar(env, v.Name); i >= 0 {
+			env[i] = v
+		} else {
+			env = append(env, v)
+		}
 		return err
 	})
 	return env, err
 }
 
+// indexVar returns where a variable is, or -1. Beyond the limit it does not
+// look: then the record is not valid.
+func indexVar(env []Var, name string) int {
+	if len(env) <= MaxEnv {
+		for i := range env {
+			if env[i].Name == name {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
 func (d *decoder) focus() error {
 	f := &d.r.Focus
-	return d.Object(func(key []byte) error {
-		if null, err := d.Null(); err != nil || null {
+	*f = Focus{}
+	if d.none() {
+		return nil
+	}
+	return d.Object(func(key []byte) (err error) {
+		if d.null, err = d.Null(); err != nil {
 			return err
 		}
 		switch string(key) {
@@ -288,11 +357,18 @@ func (d *decoder) focus() error {
 		case "desktop_target":
 			return d.str(&f.DesktopTarget)
 		}
+		if d.none() {
+			return nil
+		}
 		return d.Skip()
 	})
 }
 
 func (d *decoder) resume() error {
+	d.r.Resume = nil
+	if d.none() {
+		return nil
+	}
 	return d.Array(func() error {
 		var arg string
 		err := d.str(&arg)
@@ -302,6 +378,10 @@ func (d *decoder) resume() error {
 }
 
 func (d *decoder) waitingFor() error {
+	d.r.WaitingFor = nil
+	if d.none() {
+		return nil
+	}
 	w := new(Wait)
 	d.r.WaitingFor = w
 	return d.Object(func(key []byte) error {
@@ -316,6 +396,10 @@ func (d *decoder) waitingFor() error {
 }
 
 func (d *decoder) recent() error {
+	d.r.Recent = nil
+	if d.none() {
+		return nil
+	}
 	return d.Array(func() error {
 		var e Recent
 		err := d.Object(func(key []byte) (err error) {
@@ -336,14 +420,24 @@ func (d *decoder) recent() error {
 	})
 }
 
-// unknown keeps a member that is none of ours. Of two with one name the last
-// counts, as everywhere in JSON. What Annotate derives is never stored.
+// unknown keeps a member that is none of ours, on one line. What Annotate
+// derives is never stored.
 func (d *decoder) unknown(name string) error {
-	raw, err := d.Raw()
-	if err != nil || isDerived(name) {
-		return err
+	raw := []byte("null")
+	if !d.none() {
+		var err error
+		if raw, err = d.Raw(); err != nil {
+			return err
+		}
 	}
-	m := Member{name, append([]byte(nil), raw...)}
+	if isDerived(name) {
+		return nil
+	}
+	m := Member{name, jsonstream.AppendValue(make([]byte, 0, len(raw)), raw)}
+	// What cannot be written need not be read, nor be searched for the names.
+	if d.kept += len(name) + len(m.Value); d.kept > MaxRecord {
+		return tooLong()
+	}
 	for i := range d.r.Unknown {
 		if d.r.Unknown[i].Name == name {
 			d.r.Unknown[i] = m

@@ -97,10 +97,13 @@ func makeParents(path string) error {
 		}
 		err = linux.Mkdirat(linux.CWD, parent, 0o700)
 	}
-	if errors.Is(err, fs.ErrExist) {
-		err = nil
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil:
+		return err
 	}
-	return err
+	return linux.Fchmodat(linux.CWD, parent, 0o700) // the umask may take from the owner
 }
 
 // openPrivate opens the directory name below dir, which must be ours. A writer
@@ -116,7 +119,7 @@ func openPrivate(dir linux.FD, name string, access Access) (linux.FD, error) {
 			made = true
 		}
 		fd, err = linux.Openat(dir, name, flags, 0)
-		if made && errors.Is(err, fs.ErrPermission) { // by a umask that takes from the owner
+		if errors.Is(err, fs.ErrPermission) { // by a umask that takes from the owner
 			if err := linux.Fchmodat(dir, name, 0o700); err != nil {
 				return -1, err
 			}

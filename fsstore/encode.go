@@ -79,17 +79,18 @@ func (r *Record) encode(b []byte) ([]byte, error) {
 	if len(b) <= MaxRecord {
 		return b, nil
 	}
-	small := *r
-	small.Recent = nil
-	if b = small.AppendJSON(b[:0]); len(b) <= MaxRecord {
+	r.Recent = nil
+	if b = r.AppendJSON(b[:0]); len(b) <= MaxRecord {
 		return b, nil
 	}
-	small.TerminalEnv, small.Focus.Env = nil, nil
-	if b = small.AppendJSON(b[:0]); len(b) <= MaxRecord {
+	r.TerminalEnv, r.Focus.Env = nil, nil
+	if b = r.AppendJSON(b[:0]); len(b) <= MaxRecord {
 		return b, nil
 	}
-	return nil, invalid("record", "is longer than "+strconv.Itoa(MaxRecord)+" bytes")
+	return nil, tooLong()
 }
+
+func tooLong() error { return invalid("record", "is longer than "+strconv.Itoa(MaxRecord)+" bytes") }
 
 func appendRecent(b []byte, events []Recent) []byte {
 	b = append(b, '[')

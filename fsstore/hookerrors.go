@@ -3,6 +3,7 @@ package fsstore
 import (
 	"errors"
 	"io/fs"
+	"strings"
 
 	"tongs-agents/internal/jsonstream"
 	"tongs-agents/linux"
@@ -34,6 +35,7 @@ func NoteHookError(path, text string, ts int64) error {
 	}
 	o := object{b: append([]byte(nil), '{')}
 	o.int("count", old.Count+1)
+	text = strings.ReplaceAll(text, "\x00", "") // which no text of the store has
 	o.text("last", text[:min(len(text), maxHookError)])
 	o.int("ts", ts)
 	return writeFile(state, hookErrors, append(o.b, '}', '\n'))

@@ -22,12 +22,22 @@ type Preferred struct {
 // about sessions with several records.
 func Prefer(records []*Record, dead func(*Record) bool) []Preferred {
 	p := preference{hidden: make(map[*Record]bool), duplicate: make(map[*Record]bool)}
-	p.betterRecords(records)
-	p.processRecords(records)
-	p.superseded(records)
-	p.tombstones(records) // after what they hide
-	p.otherProcesses(records, dead)
-
+	sessions := groups(records, sessionOf)
+	for _, g := range sessions {
+		p.betterRecords(g)
+	}
+	for _, g := range groups(records, processOf) {
+		p.processRecords(g)
+		p.superseded(g)
+	}
+	for _, r := range records {
+		if r.RemovedAt != 0 { // after what it hides
+			p.hidden[r] = true
+		}
+	}
+	for _, g := range sessions {
+		p.otherProcesses(g, dead)
+	}
 	shown := make([]Preferred, 0, len(records))
 	for _, r := range records {
 		if !p.hidden[r] {
@@ -44,28 +54,55 @@ type preference struct {
 // session names a session in whatever process.
 type session struct{ harness, id string }
 
-func sessionOf(r *Record) session { return session{r.Harness, r.Session} }
+func sessionOf(r *Record) (session, bool) { return session{r.Harness, r.Session}, true }
 
-// process names a process in which a harness runs.
-type process struct{ harness, pid, start, boot, namespace string }
+// process names a process in which a harness runs, on one boot of one machine.
+type process struct{ harness, pid, start string }
 
-func processOf(r *Record) process {
-	return process{r.Harness, r.PID, r.ProcessStart, r.BootID, r.PIDNamespace}
+func processOf(r *Record) (process, bool) {
+	return process{r.Harness, r.PID, r.ProcessStart}, r.PID != ""
 }
 
-// group collects the records that are not hidden, of one key each.
-func group[K comparable](p *preference, records []*Record, key func(*Record) (K, bool)) map[K][]*Record {
-	groups := make(map[K][]*Record, len(records))
+// groups returns the records that share a key with another one. Most share
+// none, so that a store of many sessions costs one map.
+func groups[K comparable](records []*Record, key func(*Record) (K, bool)) [][]*Record {
+	first := make(map[K]*Record, len(records))
+	index := make(map[K]int)
+	var groups [][]*Record
 	for _, r := range records {
-		if k, ok := key(r); ok && !p.hidden[r] {
-			groups[k] = append(groups[k], r)
+		k, ok := key(r)
+		if !ok {
+			continue
 		}
+		other, seen := first[k]
+		if !seen {
+			first[k] = r
+			continue
+		}
+		i, grouped := index[k]
+		if !grouped {
+			i = len(groups)
+			index[k] = i
+			groups = append(groups, []*Record{other})
+		}
+		groups[i] = append(groups[i], r)
 	}
 	return groups
 }
 
+// visible returns the records of a group that nothing has hidden yet.
+func (p *preference) visible(group []*Record) []*Record {
+	var visible []*Record
+	for _, r := range group {
+		if !p.hidden[r] {
+			visible = append(visible, r)
+		}
+	}
+	return visible
+}
+
 // betterRecords hides what a better founded record of the session replaces.
-func (p *preference) betterRecords(records []*Record) {
+func (p *preference) betterRecords(session []*Record) {
 	rank := func(r *Record) int {
 		switch {
 		case r.Legacy:
@@ -75,46 +112,37 @@ func (p *preference) betterRecords(records []*Record) {
 		}
 		return 2
 	}
-	best := make(map[session]int, len(records))
-	for _, r := range records {
-		best[sessionOf(r)] = max(best[sessionOf(r)], rank(r))
+	best := 0
+	for _, r := range session {
+		best = max(best, rank(r))
 	}
-	for _, r := range records {
-		if rank(r) < best[sessionOf(r)] {
+	for _, r := range session {
+		if rank(r) < best {
 			p.hidden[r] = true
 		}
 	}
 }
 
-// processRecords hides what a scan found where a hook has reported since.
-func (p *preference) processRecords(records []*Record) {
-	reported := make(map[process]bool)
-	key := func(r *Record) process { return process{harness: r.Harness, pid: r.PID, start: r.ProcessStart} }
-	for _, r := range records {
-		if r.Kind == KindSession && r.PID != "" {
-			reported[key(r)] = true
-		}
+// processRecords hides what a scan found of a process that a hook reports.
+func (p *preference) processRecords(process []*Record) {
+	reported := false
+	for _, r := range process {
+		reported = reported || r.Kind == KindSession
 	}
-	for _, r := range records {
-		if r.Kind == KindProcess && reported[key(r)] {
+	for _, r := range process {
+		if reported && r.Kind == KindProcess {
 			p.hidden[r] = true
 		}
 	}
 }
 
 // superseded hides the sessions that a process has left for another one.
-func (p *preference) superseded(records []*Record) {
-	groups := group(p, records, func(r *Record) (process, bool) {
-		h := harness.ByID(r.Harness)
-		return processOf(r), h.Single && r.Kind == KindSession && r.PID != "" && r.Mode != Daemon
-	})
-	for _, g := range groups {
-		newest := g[0]
-		for _, r := range g[1:] {
-			if later(r, newest) {
-				newest = r
-			}
-		}
+func (p *preference) superseded(process []*Record) {
+	if !harness.ByID(process[0].Harness).Single {
+		return
+	}
+	for _, g := range groups(p.visible(process), hostOf) {
+		newest := newest(g)
 		for _, r := range g {
 			if r != newest {
 				p.hidden[r] = true
@@ -123,46 +151,61 @@ func (p *preference) superseded(records []*Record) {
 	}
 }
 
-// later reports whether the newest event of a, a record of the same boot, is
-// later than that of b.
-func later(a, b *Record) bool {
-	if a.Boottime != b.Boottime && a.Boottime != 0 && b.Boottime != 0 {
-		return a.Boottime > b.Boottime
-	}
-	return a.TS > b.TS
+// host says where a pid and a start name one process.
+type host struct{ boot, namespace string }
+
+// hostOf returns the host of a record that a new session of its process
+// supersedes.
+func hostOf(r *Record) (host, bool) {
+	return host{r.BootID, r.PIDNamespace}, r.Kind == KindSession && r.Mode != Daemon
 }
 
-func (p *preference) tombstones(records []*Record) {
+// newest returns the record with the newest event, of several of one boot. The
+// order in which they are given does not matter.
+func newest(records []*Record) *Record {
+	timed := true // if one lacks its time since boot, the others' is of no use
 	for _, r := range records {
-		if r.RemovedAt != 0 {
-			p.hidden[r] = true
+		timed = timed && r.Boottime != 0
+	}
+	later := func(a, b *Record) bool {
+		switch {
+		case timed && a.Boottime != b.Boottime:
+			return a.Boottime > b.Boottime
+		case a.TS != b.TS:
+			return a.TS > b.TS
+		}
+		return a.Session > b.Session
+	}
+	found := records[0]
+	for _, r := range records[1:] {
+		if later(r, found) {
+			found = r
 		}
 	}
+	return found
 }
 
 // otherProcesses hides what is left of a session in processes that it has
 // outlived, and marks one that lives twice.
-func (p *preference) otherProcesses(records []*Record, dead func(*Record) bool) {
-	groups := group(p, records, func(r *Record) (session, bool) { return sessionOf(r), true })
-	for _, g := range groups {
-		if len(g) < 2 {
-			continue
+func (p *preference) otherProcesses(session []*Record, dead func(*Record) bool) {
+	session = p.visible(session)
+	if len(session) < 2 {
+		return
+	}
+	var alive []*Record
+	for _, r := range session {
+		if r.Status != Ended && !dead(r) {
+			alive = append(alive, r)
 		}
-		var alive []*Record
-		for _, r := range g {
-			if r.Status != Ended && !dead(r) {
-				alive = append(alive, r)
-			}
-		}
-		if len(alive) == 0 {
-			continue
-		}
-		for _, r := range g {
-			p.hidden[r] = true
-		}
-		for _, r := range alive {
-			p.hidden[r] = false
-			p.duplicate[r] = len(alive) > 1
-		}
+	}
+	if len(alive) == 0 {
+		return
+	}
+	for _, r := range session {
+		p.hidden[r] = true
+	}
+	for _, r := range alive {
+		p.hidden[r] = false
+		p.duplicate[r] = len(alive) > 1
 	}
 }

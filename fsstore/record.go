@@ -36,7 +36,7 @@ type Record struct {
 	EndReason                    string
 	RemovedAt                    int64
 
-	Unknown []Member // keys of other programs, written back as they are
+	Unknown []Member // keys of other programs, written back with their values
 }
 
 const (

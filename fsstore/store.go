@@ -79,7 +79,8 @@ type Rules struct {
 //
 // change gets the stored record, nil if there is none or what is there is no
 // record, and returns the new one: a copy with any changes, which Update gives
-// the key and the next arrival sequence. nil writes nothing.
+// the key and the next arrival sequence. nil writes nothing. A ts far ahead is
+// refused, except for one that was stored already.
 //
 // The first update that knows the process of a session continues the session's
 // unresolved record: change gets that one, and it is removed once the new one
@@ -121,35 +122,49 @@ func (s *Store) Update(key Key, rules Rules, change func(old *Record) (*Record, 
 	if from == nil && !rules.Create {
 		return nil, fs.ErrNotExist
 	}
-	r, err := change(from)
-	if err != nil || r == nil {
+	var before Record // change may have changed what it got
+	if from != nil {
+		before = *from
+	}
+	changed, err := change(from)
+	if err != nil || changed == nil {
 		return nil, err
 	}
+	r := *changed // the caller's own stays as it is
 	r.Key = key
-	r.Arrival = 1
-	if from != nil {
-		r.Arrival = from.Arrival + 1
+	r.Arrival = before.Arrival + 1
+	if old != nil {
+		if err := follows(&r, &before); err != nil {
+			return nil, err
+		}
 	}
-	if err := s.replace(old, r, digest); err != nil {
+	if from == nil || r.TS != before.TS {
+		if ahead := r.TS - time.Now().Unix(); ahead > MaxAhead {
+			return nil, invalid("ts", "is "+strconv.FormatInt(ahead, 10)+" s in the future")
+		}
+	}
+	if err := s.write(&r, digest); err != nil {
 		return nil, err
 	}
 	if continued != nil {
 		err = s.removeUnresolved(key, deadline)
 	}
-	return r, err
+	return &r, err
 }
 
-// replace writes r over old, if that is allowed.
-func (s *Store) replace(old, r *Record, digest string) error {
-	if old != nil && (old.PID != r.PID || old.ProcessStart != r.ProcessStart) {
+// follows reports why r may not replace the stored record old.
+func follows(r, old *Record) error {
+	switch {
+	case old.PID != r.PID || old.ProcessStart != r.ProcessStart:
 		return ErrOtherProcess
-	}
-	if old != nil && old.HasSequence && (!r.HasSequence || r.Sequence <= old.Sequence) {
+	case old.HasSequence && (!r.HasSequence || r.Sequence <= old.Sequence):
 		return ErrStale
 	}
-	if ahead := r.TS - time.Now().Unix(); ahead > MaxAhead {
-		return invalid("ts", "is "+strconv.FormatInt(ahead, 10)+" s in the future")
-	}
+	return nil
+}
+
+// write validates r and writes it. What does not fit is dropped from r too.
+func (s *Store) write(r *Record, digest string) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
@@ -168,7 +183,8 @@ func (s *Store) removeUnresolved(key Key, deadline time.Time) error {
 		return err
 	}
 	defer lock.release()
-	if err := linux.Unlinkat(s.sessions, recordFile(digest)); err != nil {
+	// Without locks another writer may have removed it already.
+	if err := linux.Unlinkat(s.sessions, recordFile(digest)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return unavailable(err)
 	}
 	return nil

@@ -50,11 +50,40 @@ func AppendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// acts reports whether a character from U+0080 on does something other than
+// AppendValue appends a value that is JSON text already, without white space
+// between its parts and with strings as AppendString writes them. The text is
+// valid JSON and valid UTF-8.
+func AppendValue(b, text []byte) []byte {
+	inString := false
+	for i := 0; i < len(text); {
+		c, size := text[i], 1
+		switch {
+		case !inString && (c == ' ' || c == '\n' || c == '\t' || c == '\r'):
+			i++
+			continue
+		case c == '"':
+			inString = !inString
+		case c == '\\':
+			size = 2
+		case c >= 0x7f:
+			var r rune
+			if r, size = utf8.DecodeRune(text[i:]); acts(r) {
+				b = appendEscape(b, r)
+				i += size
+				continue
+			}
+		}
+		b = append(b, text[i:i+size]...)
+		i += size
+	}
+	return b
+}
+
+// acts reports whether a character from U+007F on does something other than
 // stand for itself where text is shown.
 func acts(r rune) bool {
 	switch {
-	case r < 0xA0, // C1 controls
+	case r < 0xA0, // DEL, C1 controls
 		r == 0x061C, r == 0x200E, r == 0x200F, // bidirectional marks
 		0x2028 <= r && r <= 0x202E, // line separators, embeddings, overrides
 		0x2066 <= r && r <= 0x2069, // isolates

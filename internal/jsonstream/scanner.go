@@ -40,6 +40,7 @@ type Scanner struct {
 	buf      []byte
 	pos, end int    // the unread bytes are buf[pos:end]
 	fills    int    // how often the stream was read, and buf moved
+	depth    int    // of the objects and arrays that are being read
 	key      []byte // the latest key
 	keyLimit int
 }
@@ -77,9 +78,10 @@ func (s *Scanner) Peek() (Kind, error) {
 // Object reads an object. For each member it calls member, which must read the
 // value with exactly one call. The key is valid until the next one is read.
 func (s *Scanner) Object(member func(key []byte) error) error {
-	if err := s.open(Object); err != nil {
+	if err := s.enter(Object); err != nil {
 		return err
 	}
+	defer func() { s.depth-- }()
 	if c, err := s.next(); err != nil || c == '}' {
 		s.pos++
 		return err
@@ -99,9 +101,10 @@ func (s *Scanner) Object(member func(key []byte) error) error {
 
 // Array reads an array and calls element in front of each element.
 func (s *Scanner) Array(element func() error) error {
-	if err := s.open(Array); err != nil {
+	if err := s.enter(Array); err != nil {
 		return err
 	}
+	defer func() { s.depth-- }()
 	if c, err := s.next(); err != nil || c == ']' {
 		s.pos++
 		return err
@@ -214,6 +217,17 @@ func (s *Scanner) open(k Kind) error {
 		return err
 	}
 	s.pos++
+	return nil
+}
+
+// enter opens an object or array.
+func (s *Scanner) enter(k Kind) error {
+	if err := s.open(k); err != nil {
+		return err
+	}
+	if s.depth++; s.depth > maxDepth {
+		return ErrSyntax
+	}
 	return nil
 }
 
@@ -345,9 +359,10 @@ func (s *Scanner) Skip() error {
 		switch kind {
 		case Object, Array:
 			s.pos++
-			if !open.push(kind) {
+			if s.depth+open.depth == maxDepth {
 				return ErrSyntax
 			}
+			open.push(kind)
 			c, err := s.next()
 			if err != nil {
 				return err
@@ -537,10 +552,7 @@ type nesting struct {
 	depth int
 }
 
-func (n *nesting) push(k Kind) bool {
-	if n.depth == maxDepth {
-		return false
-	}
+func (n *nesting) push(k Kind) {
 	bit := uint64(1) << (n.depth % 64)
 	if k == Object {
 		n.bits[n.depth/64] |= bit
@@ -548,7 +560,6 @@ func (n *nesting) push(k Kind) bool {
 		n.bits[n.depth/64] &^= bit
 	}
 	n.depth++
-	return true
 }
 
 func (n *nesting) pop() { n.depth-- }
