@@ -38,7 +38,7 @@ bench: build ## Whole processes as ratios, then the parts
 
 fuzz: ## Each fuzz target for FUZZTIME
 	for target in $$($(GO) test ./fuzz -list '^Fuzz' | grep ^Fuzz); do \
-		$(GO) test ./fuzz -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+		$(GO) test ./fuzz -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 200x || exit 1; \
 	done
 
 install: build ## Into PREFIX/bin, ~/.local/bin if not said

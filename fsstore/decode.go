@@ -315,6 +315,9 @@ func (d *decoder) env() ([]Var, error) {
 		if i := indexVar(env, v.Name); i >= 0 {
 			env[i] = v
 		} else {
+			if env == nil {
+				env = make([]Var, 0, 8)
+			}
 			env = append(env, v)
 		}
 		return err
@@ -370,6 +373,9 @@ func (d *decoder) resume() error {
 		return nil
 	}
 	return d.Array(func() error {
+		if d.r.Resume == nil {
+			d.r.Resume = make([]string, 0, 4)
+		}
 		var arg string
 		err := d.str(&arg)
 		d.r.Resume = append(d.r.Resume, arg)
@@ -401,6 +407,9 @@ func (d *decoder) recent() error {
 		return nil
 	}
 	return d.Array(func() error {
+		if d.r.Recent == nil {
+			d.r.Recent = make([]Recent, 0, MaxRecent)
+		}
 		var e Recent
 		err := d.Object(func(key []byte) (err error) {
 			switch string(key) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -63,16 +64,19 @@ func (f *filter) apply(rows []fsstore.Annotated) ([]fsstore.Annotated, error) {
 	if err := oneOf("--mode", f.modes, modes); err != nil {
 		return nil, err
 	}
-	dir := ""
+	here := func(string) bool { return true }
 	if f.here {
-		var err error
-		if dir, err = os.Getwd(); err != nil {
+		dir, err := os.Getwd()
+		if err != nil {
 			return nil, fail(fmt.Errorf("--here: %w", err))
 		}
+		// The shell's name of it may have symbolic links, an agent's has none.
+		real, err := filepath.EvalSymlinks(dir)
+		here = func(cwd string) bool { return within(cwd, dir) || err == nil && within(cwd, real) }
 	}
 	kept := rows[:0:0]
 	for _, r := range rows {
-		if has(f.agents, r.Harness) && has(f.states, string(r.Status)) && has(f.modes, r.Mode) && (!f.here || within(r.Cwd, dir)) {
+		if has(f.agents, r.Harness) && has(f.states, string(r.Status)) && has(f.modes, r.Mode) && here(r.Cwd) {
 			kept = append(kept, r)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,43 +95,94 @@ func (im *importer) readFile(name string) error {
 }
 
 // read takes records one after the other. One that is spread over several
-// lines ends where its JSON ends; a line that begins another object begins
+// lines ends where its braces do; a line that begins another object begins
 // another record, so that a broken one does not take the rest with it.
 func (im *importer) read(file string, r io.Reader) error {
-	const longest = 4 << 20 // a line; records are at most 64 KiB
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, longest)
-	var pending []byte
-	begin := 0
+	in := bufio.NewReader(r)
+	var pending extent
 	flush := func() {
-		if len(bytes.TrimSpace(pending)) > 0 {
-			im.take(file, begin, pending)
+		if pending.begin > 0 {
+			im.take(file, pending)
 		}
-		pending = nil
+		pending = extent{}
 	}
-	n := 0
-	for lines.Scan() {
-		n++
-		line := lines.Bytes()
-		if bytes.HasPrefix(line, []byte("{")) || len(pending) == 0 {
-			flush()
-			begin = n
-		}
-		pending = append(append(pending, line...), '\n')
-		if json.Valid(pending) {
+	for n := 1; ; n++ {
+		line, err := readLine(in)
+		if bytes.HasPrefix(line, []byte("{")) {
 			flush()
 		}
+		if pending.begin == 0 && len(bytes.TrimSpace(line)) > 0 {
+			pending.begin = n
+		}
+		pending.add(line)
+		if pending.depth <= 0 || err != nil {
+			flush()
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: line %d: %w", or(file, "standard input"), n, err)
+		}
 	}
-	flush()
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("after line %d: %w", n, err)
-	}
-	return nil
 }
 
-func (im *importer) take(file string, line int, record []byte) {
-	answer := importAnswer{File: file, Line: line}
-	err := im.write(record, &answer)
+// longest is a record with all white space that a producer may put into it.
+const longest = 1 << 20
+
+// readLine reads a line, and no more than a record's length of it into memory.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(line) <= longest {
+			line = append(line, part...)
+		}
+		if err != bufio.ErrBufferFull {
+			return line, err
+		}
+	}
+}
+
+// extent is what was read of one record.
+type extent struct {
+	text  []byte
+	begin int // line; 0: not begun
+	depth int // of brackets
+}
+
+// add appends a line. A text within it does not go beyond its end.
+func (e *extent) add(line []byte) {
+	if e.begin == 0 {
+		return
+	}
+	if len(e.text) <= longest {
+		e.text = append(e.text, line...)
+	}
+	quoted, escaped := false, false
+	for _, c := range line {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{', c == '[':
+			e.depth++
+		case c == '}', c == ']':
+			e.depth--
+		}
+	}
+}
+
+func (im *importer) take(file string, e extent) {
+	answer := importAnswer{File: file, Line: e.begin}
+	err := errors.New("too long for a record")
+	if len(e.text) <= longest {
+		err = im.write(e.text, &answer)
+	}
 	if err != nil {
 		answer.Error = err.Error()
 	}
@@ -154,18 +206,22 @@ func (im *importer) print(stdout io.Writer, asJSON bool) error {
 			Records []importAnswer `json:"records"`
 		}{append([]importAnswer{}, im.answers...)})
 	}
+	var b strings.Builder
+	if len(im.answers) == 0 { // as after an export of an empty store
+		b.WriteString("no records\n")
+	}
 	for _, a := range im.answers {
-		where := fmt.Sprintf("line %d", a.Line)
 		if a.File != "" {
-			where = text.Clean(a.File) + ": " + where
+			fmt.Fprintf(&b, "%s: ", text.Clean(a.File))
 		}
 		if a.Written {
-			fmt.Fprintf(stdout, "%s: written %s\n", where, a.CanonicalID)
+			fmt.Fprintf(&b, "line %d: written %s\n", a.Line, a.CanonicalID)
 		} else {
-			fmt.Fprintf(stdout, "%s: not written: %s\n", where, text.Clean(a.Error))
+			fmt.Fprintf(&b, "line %d: not written: %s\n", a.Line, text.Clean(a.Error))
 		}
 	}
-	return nil
+	_, err := io.WriteString(stdout, b.String())
+	return err
 }
 
 func (im *importer) verdict() error {
@@ -175,10 +231,7 @@ func (im *importer) verdict() error {
 			refused++
 		}
 	}
-	switch {
-	case len(im.answers) == 0:
-		return fail(errors.New("no record to import"))
-	case refused > 0:
+	if refused > 0 {
 		return fail(fmt.Errorf("%d of %d records were not written", refused, len(im.answers)))
 	}
 	return nil

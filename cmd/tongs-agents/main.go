@@ -12,11 +12,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"tongs-agents/internal/text"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	// A command lives for milliseconds: collecting what the records of a large
+	// store leave behind costs more than the memory.
+	debug.SetGCPercent(400)
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 // run runs one command and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -25,19 +34,29 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.Execute()
+	cmd, err := root.ExecuteC()
 	var fail failure
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &fail):
 		if fail.err != nil {
-			fmt.Fprintf(stderr, "tongs-agents: error: %v\n", fail.err)
+			complain(stderr, fail.err)
 		}
 		return 1
 	default:
-		fmt.Fprintf(stderr, "tongs-agents: error: %v\ntongs-agents: hint: see tongs-agents --help\n", err)
+		complain(stderr, err)
+		fmt.Fprintf(stderr, "tongs-agents: hint: see %s --help\n", cmd.CommandPath())
 		return 2
+	}
+}
+
+// complain prints an error, which may go on over several lines.
+func complain(stderr io.Writer, err error) {
+	prefix := "tongs-agents: error: "
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(stderr, "%s%s\n", prefix, text.Clean(line))
+		prefix = "  "
 	}
 }
 
@@ -81,6 +100,41 @@ each session is one small file that every command reads.`,
 		newNotify(), newImport(), newExport(),
 		newVersion(),
 	)
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.DisableSuggestions = true // they are several lines of an error
+	addCompletion(root)
+	addHelp(root)
 	return root
+}
+
+// addCompletion adds the library's command completion, with examples. It looks
+// at its arguments only if it can be run: an unknown shell is wrong usage.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	completion, _, _ := root.Find([]string{"completion"})
+	completion.Example = `  source <(tongs-agents completion bash)
+  tongs-agents completion fish > ~/.config/fish/completions/tongs-agents.fish`
+	completion.Args = cobra.NoArgs
+	completion.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
+	for _, shell := range completion.Commands() {
+		shell.Example = "  tongs-agents completion " + shell.Name()
+	}
+}
+
+// addHelp adds a command help that knows wrong usage, unlike the library's.
+func addHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Example = "  tongs-agents help status"
+	help.Run = nil
+	help.RunE = func(cmd *cobra.Command, args []string) error {
+		about, rest, err := root.Find(args)
+		if err == nil && len(rest) > 0 {
+			err = fmt.Errorf("unknown command %q for %q", rest[0], about.CommandPath())
+		}
+		if err != nil {
+			return err
+		}
+		about.InitDefaultHelpFlag()
+		return about.Help()
+	}
 }

@@ -49,8 +49,8 @@ minutes if it is not refreshed.`,
 				_, err := cmd.OutOrStdout().Write(append(row.AppendJSON(nil), '\n'))
 				return fail(err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s %s: %s\n", r.Harness, text.Clean(r.Session), r.Status)
-			return nil
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s: %s\n", r.Harness, text.Clean(r.Session), r.Status)
+			return fail(err)
 		},
 	}
 	flags := cmd.Flags()
@@ -106,7 +106,9 @@ func notify(n hook.Notice) (*fsstore.Record, error) {
 		}
 		n.Live = live
 	}
-	n.Cwd, _ = os.Getwd() // a deleted directory has no name
+	if cwd, err := os.Getwd(); err == nil { // a deleted directory has no name
+		n.Cwd = strings.ToValidUTF8(cwd, "\ufffd")
+	}
 	r, err := hook.Notify(n)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

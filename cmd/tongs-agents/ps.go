@@ -43,8 +43,8 @@ listed too.`,
 				return fail(printRows(cmd.OutOrStdout(), rows, uptimeKey(now)))
 			}
 			if len(rows) == 0 {
-				fmt.Fprintln(cmd.OutOrStdout(), "no sessions are running")
-				return nil
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), "no sessions are running")
+				return fail(err)
 			}
 			return fail(psTable(rows, now).print(cmd.OutOrStdout()))
 		},
@@ -63,8 +63,12 @@ func living(rows []fsstore.Annotated, processes listing.Processes) []fsstore.Ann
 	return kept
 }
 
+// uptime is 0 for a start that is not known, or ahead of our clock.
 func uptime(r *fsstore.Annotated, now int64) time.Duration {
-	return max(time.Duration(now-r.Started)*time.Second, 0)
+	if r.Started == 0 || r.Started > now {
+		return 0
+	}
+	return time.Duration(now-r.Started) * time.Second
 }
 
 func psTable(rows []fsstore.Annotated, now int64) *table {
@@ -75,7 +79,7 @@ func psTable(rows []fsstore.Annotated, now int64) *table {
 			cell{text: text.Clean(r.Session)},
 			cell{text: or(r.PID, t.glyph.none)},
 			cell{text: span(uptime(r, now))},
-			cell{text: text.Clean(r.Cwd)},
+			cell{text: text.Clean(r.Cwd), path: true},
 			cell{text: or(text.Clean(r.Title), t.glyph.none)},
 		)
 	}

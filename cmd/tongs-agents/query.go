@@ -54,7 +54,7 @@ func ambiguous(query string, found []*fsstore.Annotated) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d sessions match %q:", len(found), query)
 	for _, r := range found {
-		fmt.Fprintf(&b, "\n  %s  %s  %s  %s  pid %s", r.CanonicalID(), text.Clean(r.Session), text.Clean(r.Repo), r.Status, or(r.PID, "unknown"))
+		fmt.Fprintf(&b, "\n%s %s in %s, %s, pid %s, %s", r.Harness, text.Clean(r.Session), or(text.Clean(r.Repo), "no directory"), r.Status, or(r.PID, "unknown"), r.CanonicalID())
 	}
 	return fmt.Errorf("%s", b.String())
 }

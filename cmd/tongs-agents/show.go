@@ -130,12 +130,29 @@ func shellCommand(args []string) string {
 }
 
 func shellWord(s string) string {
-	plain := s != ""
+	plain := s != "" && s[0] != '=' // which zsh expands
 	for _, c := range []byte(s) {
 		plain = plain && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-./:=@%+,", c) >= 0)
 	}
 	if plain {
 		return s
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	quoted := "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	if text.Clean(quoted) == quoted {
+		return quoted
+	}
+	// What a terminal would not show as it is, and the rest beyond ASCII.
+	var b strings.Builder
+	b.WriteString("$'")
+	for _, c := range []byte(s) {
+		switch {
+		case c == '\'', c == '\\':
+			b.WriteString("\\" + string(c))
+		case c <= ' ', c >= 0x7f:
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String() + "'"
 }

@@ -36,8 +36,8 @@ ones that wait for an answer, then the ones idle for more than two minutes.`,
 				return fail(printRows(cmd.OutOrStdout(), rows, nil))
 			}
 			if len(rows) == 0 {
-				fmt.Fprintln(cmd.OutOrStdout(), "no sessions")
-				return nil
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), "no sessions")
+				return fail(err)
 			}
 			return fail(statusTable(rows).print(cmd.OutOrStdout()))
 		},

@@ -25,6 +25,7 @@ type table struct {
 type cell struct {
 	text  string
 	style ansi.Style
+	path  bool // cut at its beginning, since the end says more
 }
 
 // glyphs are the signs beyond ASCII that we print ourselves.
@@ -42,6 +43,7 @@ func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }
 // screen is what is known of where a table is printed. Width 0 is unlimited.
 type screen struct {
 	width  int
+	cursor bool // can be moved to a column
 	colour bool
 }
 
@@ -54,7 +56,8 @@ func screenOf(w io.Writer) screen {
 	if err != nil {
 		width = 0
 	}
-	return screen{width: width, colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	smart := os.Getenv("TERM") != "" && os.Getenv("TERM") != "dumb"
+	return screen{width: width, cursor: smart, colour: smart && os.Getenv("NO_COLOR") == ""}
 }
 
 const gap = 2 // cells between columns
@@ -68,37 +71,69 @@ func (t *table) print(w io.Writer) error {
 		head[i] = cell{text: name, style: ansi.Style{}.Bold()}
 	}
 	for _, row := range append([][]cell{head}, t.rows...) {
-		for i, c := range row {
-			out := text.Fit(c.text, widths[i], t.glyph.cut)
-			pad := strings.Repeat(" ", max(widths[i]-text.Width(out), 0)+gap)
-			if s.colour && len(c.style) > 0 && out != "" {
-				out = c.style.Styled(out)
-			}
-			b.WriteString(out)
-			if i < len(row)-1 {
-				b.WriteString(pad)
-			}
-		}
-		b.WriteByte('\n')
+		t.line(&b, s, widths, row)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// widths returns how wide each column is on a screen.
+func (t *table) line(b *strings.Builder, s screen, widths []int, row []cell) {
+	column := 1
+	for i, c := range row {
+		fit := text.Fit
+		if c.path {
+			fit = text.FitEnd
+		}
+		out := fit(c.text, widths[i], t.glyph.cut)
+		padded := text.Pad(out, widths[i]+gap)
+		ambiguous := text.MaxWidth(padded) != text.Width(padded)
+		if s.colour && len(c.style) > 0 && out != "" {
+			padded = c.style.Styled(out) + padded[len(out):]
+		}
+		column += widths[i] + gap
+		switch {
+		case i == len(row)-1:
+			b.WriteString(strings.TrimRight(padded, " "))
+		case s.cursor && ambiguous:
+			// Terminals differ in how wide this is: no number of spaces is right.
+			b.WriteString(strings.TrimRight(padded, " "))
+			b.WriteString(" " + ansi.CursorHorizontalAbsolute(column))
+		default:
+			b.WriteString(padded)
+		}
+	}
+	b.WriteByte('\n')
+}
+
+// widths returns how wide each column is on a screen. If not all fit, the wide
+// one gives way, and then the widest one at a time.
 func (t *table) widths(screen int) []int {
 	widths := make([]int, len(t.head))
 	total := gap * (len(t.head) - 1)
 	for i, name := range t.head {
-		widths[i] = text.Width(name)
+		widths[i] = text.MaxWidth(name)
 		for _, row := range t.rows {
-			widths[i] = max(widths[i], text.Width(row[i].text))
+			widths[i] = max(widths[i], text.MaxWidth(row[i].text))
 		}
 		total += widths[i]
 	}
-	if screen > 0 && total > screen {
-		const least = 8
-		widths[t.wide] = max(widths[t.wide]-(total-screen), min(least, widths[t.wide]))
+	if screen <= 0 || total <= screen {
+		return widths
+	}
+	least := max(8, screen/4) // of the wide column, while another one can give way
+	give := min(total-screen, max(widths[t.wide]-least, 0))
+	widths[t.wide] -= give
+	for total -= give; total > screen; total-- {
+		widest := 0
+		for i, n := range widths {
+			if n > widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] == 1 {
+			break
+		}
+		widths[widest]--
 	}
 	return widths
 }

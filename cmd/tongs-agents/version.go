@@ -25,8 +25,8 @@ func newVersion() *cobra.Command {
 					"version": currentVersion(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 				}))
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "tongs-agents %s (%s, %s/%s)\n", currentVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return nil
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "tongs-agents %s (%s, %s/%s)\n", currentVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return fail(err)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

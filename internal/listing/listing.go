@@ -35,20 +35,27 @@ func Read(dir string, now time.Time) (Listing, error) {
 	if err != nil {
 		return Listing{}, err
 	}
-	l := Listing{Unreadable: unreadable}
+	slices.SortFunc(unreadable, func(a, b fsstore.Unreadable) int { return cmp.Compare(a.Name, b.Name) })
 	host := NewProcesses(proc.Root)
-	for _, p := range fsstore.Prefer(records, host.Dead) {
-		row := fsstore.Annotate(p.Record, now)
-		row.Duplicate = p.Duplicate
-		l.Rows = append(l.Rows, row)
+	preferred := fsstore.Prefer(records, host.Dead)
+	rows := make([]fsstore.Annotated, len(preferred))
+	order := make([]*fsstore.Annotated, len(preferred)) // rows are too large to move them about
+	for i, p := range preferred {
+		rows[i] = fsstore.Annotate(p.Record, now)
+		rows[i].Duplicate = p.Duplicate
+		order[i] = &rows[i]
 	}
-	slices.SortFunc(l.Rows, attentionFirst)
+	slices.SortFunc(order, attentionFirst)
+	l := Listing{Unreadable: unreadable, Rows: make([]fsstore.Annotated, len(order))}
+	for i, row := range order {
+		l.Rows[i] = *row
+	}
 	return l, nil
 }
 
 // attentionFirst orders rows by how much they want the user, those that have
 // waited longest first, and all others by their last report.
-func attentionFirst(a, b fsstore.Annotated) int {
+func attentionFirst(a, b *fsstore.Annotated) int {
 	if a.NeedsAttention != b.NeedsAttention {
 		if a.NeedsAttention {
 			return -1
@@ -62,7 +69,7 @@ func attentionFirst(a, b fsstore.Annotated) int {
 	if !a.NeedsAttention {
 		c = -c
 	}
-	return cmp.Or(c, cmp.Compare(a.Session, b.Session), cmp.Compare(a.Instance, b.Instance))
+	return cmp.Or(c, cmp.Compare(a.Session, b.Session), cmp.Compare(a.Harness, b.Harness), cmp.Compare(a.Instance, b.Instance))
 }
 
 func rank(s fsstore.Status) int { return slices.Index(fsstore.Statuses, s) }

@@ -48,6 +48,11 @@ func replay(bin string, files []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	for _, v := range os.Environ() { // what the caller has set is for other stores
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "TONGS_AGENTS_") {
+			os.Unsetenv(name)
+		}
+	}
 	os.Setenv("TONGS_AGENTS_STATE_DIR", filepath.Join(dir, "state"))
 
 	var agents []*agent

@@ -6,24 +6,31 @@ package text
 import (
 	"os"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
 
 // Clean returns a text on one line without anything that a terminal acts on.
-// Escape sequences go whole, then all other control characters and those that
-// reorder text; white space is folded to single spaces.
+// Escape sequences go whole, one that does not end with all that follows; then
+// all other control characters, those that reorder text and those that cannot
+// be seen. White space is folded to single spaces.
 func Clean(s string) string {
 	if isPlain(s) {
 		return s
 	}
-	s = ansi.Strip(sevenBit(s))
 	var b strings.Builder
 	b.Grow(len(s))
+	state := ground
 	space := false
-	for _, r := range s {
+	for _, r := range s { // a byte that is no UTF-8 is U+FFFD
+		var seen bool
+		if state, seen = state.next(r); !seen {
+			continue
+		}
 		switch {
-		case isSpace(r):
+		case unicode.IsSpace(r):
 			space = b.Len() > 0
 			continue
 		case acts(r):
@@ -49,51 +56,114 @@ func isPlain(s string) bool {
 	return true
 }
 
-// sevenBit writes C1 controls as the escape sequences that they stand for, so
-// that a sequence begun by one of them is recognised, and makes the text valid.
-func sevenBit(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	for _, r := range s { // a byte that is no UTF-8 is U+FFFD
-		if 0x80 <= r && r < 0xA0 {
-			b.WriteByte(0x1b)
-			r -= 0x40
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-func isSpace(r rune) bool {
-	switch r {
-	case ' ', '\t', '\n', '\v', '\f', '\r', 0x2028, 0x2029:
-		return true
-	}
-	return false
-}
-
-// acts reports whether a character does something else than stand for itself.
+// acts reports whether a character does something else than stand for itself:
+// controls, and what cannot be seen. The joiners are parts of words and emoji.
 func acts(r rune) bool {
-	return r < ' ' || 0x7f <= r && r < 0xA0 || // C0, DEL, C1
-		r == 0x061C || r == 0x200E || r == 0x200F || // bidirectional marks
-		0x202A <= r && r <= 0x202E || 0x2066 <= r && r <= 0x2069 || // embeddings, overrides, isolates
-		0xFFF9 <= r && r <= 0xFFFB || // interlinear annotation
-		0xE0000 <= r && r <= 0xE007F || // tags, which are invisible
-		r == 0x200B || r == 0x2060 || r == 0xFEFF // zero-width spaces
+	const nonJoiner, joiner = 0x200C, 0x200D
+	return r != nonJoiner && r != joiner &&
+		(unicode.In(r, unicode.Cc, unicode.Cf) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r))
 }
 
-// Width is the number of terminal cells that a clean text takes.
-func Width(s string) int { return ansi.StringWidth(s) }
-
-// Fit cuts a clean text to at most width cells; one that was cut ends in tail.
-func Fit(s string, width int, tail string) string { return ansi.Truncate(s, width, tail) }
-
-// Pad appends spaces up to width cells.
-func Pad(s string, width int) string {
-	if n := width - Width(s); n > 0 {
-		return s + strings.Repeat(" ", n)
+// Width is the number of cells that a clean text takes on a terminal that
+// draws several characters as one where Unicode says so.
+func Width(s string) int {
+	if isASCII(s) {
+		return len(s)
 	}
-	return s
+	width := 0
+	for s != "" {
+		cluster, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+		width += w
+		s = s[len(cluster):]
+	}
+	return width
+}
+
+// MaxWidth is the number of cells that a clean text takes on any terminal:
+// many draw each part of an emoji on its own.
+func MaxWidth(s string) int {
+	if isASCII(s) {
+		return len(s)
+	}
+	width := 0
+	for s != "" {
+		cluster, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+		width += maxWidth(cluster, w)
+		s = s[len(cluster):]
+	}
+	return width
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func maxWidth(cluster string, width int) int {
+	apart := 0
+	for _, r := range cluster {
+		switch {
+		case unicode.Is(unicode.Regional_Indicator, r):
+			apart += 2
+		case unicode.Is(unicode.Mc, r):
+			apart++
+		default:
+			_, w := ansi.FirstGraphemeCluster(string(r), ansi.GraphemeWidth)
+			apart += w
+		}
+	}
+	return max(width, apart)
+}
+
+// Fit cuts a clean text to at most width cells of any terminal; one that was
+// cut ends in tail.
+func Fit(s string, width int, tail string) string {
+	if MaxWidth(s) <= width {
+		return s
+	}
+	if width -= MaxWidth(tail); width < 0 {
+		return ""
+	}
+	n := 0
+	for n < len(s) {
+		cluster, w := ansi.FirstGraphemeCluster(s[n:], ansi.GraphemeWidth)
+		if width -= maxWidth(cluster, w); width < 0 {
+			break
+		}
+		n += len(cluster)
+	}
+	return s[:n] + tail
+}
+
+// FitEnd is Fit for a text whose end says more than its beginning, such as a
+// path: one that was cut begins with head.
+func FitEnd(s string, width int, head string) string {
+	if MaxWidth(s) <= width {
+		return s
+	}
+	if MaxWidth(head) > width {
+		return ""
+	}
+	for excess := MaxWidth(head) + MaxWidth(s) - width; excess > 0; {
+		cluster, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+		excess -= maxWidth(cluster, w)
+		s = s[len(cluster):]
+	}
+	return head + s
+}
+
+// Pad appends spaces up to width cells. A letter that is drawn together with
+// the next one, whatever that is, takes the first space to itself.
+func Pad(s string, width int) string {
+	padded := s + strings.Repeat(" ", max(width-Width(s), 0))
+	if n := width - Width(padded); n > 0 {
+		padded += strings.Repeat(" ", n)
+	}
+	return padded
 }
 
 // UTF8 reports whether the locale of the environment is a UTF-8 one, by the
