@@ -13,7 +13,7 @@ import (
 // arrival sequence may be missing, since the store sets it. Errors are
 // ErrInvalid.
 func Decode(text []byte) (*Record, error) {
-	r, err := decode(text, 1)
+	r, _, err := decode(text, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func Decode(text []byte) (*Record, error) {
 // decodeStored reads the record in the file of the given name. Its time may be
 // ahead of ours, and its schema be 0.
 func decodeStored(name string, text []byte) (*Record, error) {
-	r, err := decode(text, 0)
+	r, id, err := decode(text, 0)
 	switch {
 	case err != nil:
 		return nil, err
@@ -34,7 +34,7 @@ func decodeStored(name string, text []byte) (*Record, error) {
 		return nil, invalid("schema_version", "is not 1 in a file of schema 1")
 	case r.Legacy:
 		r.fillLegacy(name)
-	case name != recordFile(r.digest()):
+	case name != recordFile(id[max(len(id)-hexDigest, 0):]):
 		return nil, invalid("canonical_id", "belongs to another file name")
 	}
 	return valid(r)
@@ -81,13 +81,14 @@ type decoder struct {
 	kept    int    // bytes of unknown members
 }
 
-// decode reads a record. One without an arrival sequence gets the given one.
-func decode(text []byte, arrival int64) (*Record, error) {
+// decode reads a record and the canonical id that it states. One without an
+// arrival sequence gets the given one.
+func decode(text []byte, arrival int64) (r *Record, canonicalID string, err error) {
 	if !utf8.Valid(text) {
-		return nil, invalid("text", "is not UTF-8")
+		return nil, "", invalid("text", "is not UTF-8")
 	}
 	d := decoder{Scanner: jsonstream.NewBytes(text), r: new(Record), source: string(text)}
-	err := d.Object(func(key []byte) (err error) {
+	err = d.Object(func(key []byte) (err error) {
 		d.key = append(d.key[:0], key...) // the scanner's own is overwritten by the keys in the value
 		if d.null, err = d.Null(); err == nil {
 			err = d.member(d.key)
@@ -104,12 +105,13 @@ func decode(text []byte, arrival int64) (*Record, error) {
 		if !errors.Is(err, ErrInvalid) {
 			err = &wrapped{ErrInvalid, err}
 		}
-		return nil, err
+		return nil, "", err
 	}
 	if !d.arrived {
 		d.r.Arrival = arrival
 	}
-	return d.finish()
+	r, err = d.finish()
+	return r, d.id, err
 }
 
 // none reports whether the value was null, which is the same as no member. Of

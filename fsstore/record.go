@@ -142,12 +142,21 @@ func (r *Record) AddRecent(e Recent) {
 	}
 }
 
-// recentSize is an upper bound of the length of the events as JSON, whose
-// texts have nothing to escape.
+// recentSize is an upper bound of the length of the events as JSON.
 func recentSize(events []Recent) int {
-	size := 2
+	size := len("[]")
 	for _, e := range events {
-		size += len(`{"event":"","status":"","ts":},`) + len(e.Event) + len(e.Status) + 20
+		size += len(`{"event":"","status":"","ts":},`) + escapedSize(e.Event) + escapedSize(string(e.Status)) + len("-9223372036854775808")
 	}
 	return size
+}
+
+// escapedSize is an upper bound of the length of a text in a JSON string.
+func escapedSize(s string) int {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return len(`\u0000`) * len(s)
+		}
+	}
+	return len(s)
 }

@@ -191,8 +191,7 @@ func (r *Record) validateLists() error {
 	if len(r.Recent) > MaxRecent {
 		return invalid("recent", "has more than "+strconv.Itoa(MaxRecent)+" events")
 	}
-	var space [maxRecent + 256]byte
-	if len(r.Recent) > 0 && len(appendRecent(space[:0], r.Recent)) > maxRecent {
+	if recentSize(r.Recent) > maxRecent && len(appendRecent(nil, r.Recent)) > maxRecent {
 		return invalid("recent", "is longer than "+strconv.Itoa(maxRecent)+" bytes")
 	}
 	for _, e := range r.Recent {

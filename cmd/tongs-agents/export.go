@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +45,7 @@ out.`,
 }
 
 // storedRows returns all records of schema 1, or the one that is asked for.
-func storedRows(cmd *cobra.Command, args []string) ([]fsstore.Annotated, error) {
+func storedRows(cmd *cobra.Command, args []string) ([]*fsstore.Annotated, error) {
 	if len(args) == 1 {
 		l, err := readListing(cmd.ErrOrStderr())
 		if err != nil {
@@ -55,7 +55,7 @@ func storedRows(cmd *cobra.Command, args []string) ([]fsstore.Annotated, error) 
 		if err != nil {
 			return nil, err
 		}
-		return []fsstore.Annotated{*row}, nil
+		return []*fsstore.Annotated{row}, nil
 	}
 	dir, err := fsstore.StateDir()
 	if err != nil {
@@ -74,14 +74,16 @@ func storedRows(cmd *cobra.Command, args []string) ([]fsstore.Annotated, error) 
 		return nil, fail(fmt.Errorf("%s: %w", dir, err))
 	}
 	warnUnreadable(cmd.ErrOrStderr(), unreadable)
-	slices.SortFunc(records, func(a, b *fsstore.Record) int { return strings.Compare(a.CanonicalID(), b.CanonicalID()) })
-	var rows []fsstore.Annotated
+	slices.SortFunc(records, func(a, b *fsstore.Record) int {
+		return cmp.Or(cmp.Compare(a.Harness, b.Harness), cmp.Compare(a.Session, b.Session), cmp.Compare(a.Instance, b.Instance))
+	})
+	var rows []*fsstore.Annotated
 	for _, r := range records {
-		if row := (fsstore.Annotated{Record: *r}); !isLegacy(row) {
+		if row := (&fsstore.Annotated{Record: *r}); !isLegacy(row) {
 			rows = append(rows, row)
 		}
 	}
 	return rows, nil
 }
 
-func isLegacy(r fsstore.Annotated) bool { return r.Legacy }
+func isLegacy(r *fsstore.Annotated) bool { return r.Legacy }

@@ -54,7 +54,7 @@ func complete(cmd *cobra.Command, flag string, values []string) {
 }
 
 // apply returns the rows that the flags let through.
-func (f *filter) apply(rows []fsstore.Annotated) ([]fsstore.Annotated, error) {
+func (f *filter) apply(rows []*fsstore.Annotated) ([]*fsstore.Annotated, error) {
 	if err := oneOf("--agent", f.agents, agentIDs()); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // printRows prints rows as JSON, a session a line. extra adds keys to a row.
-func printRows(w io.Writer, rows []fsstore.Annotated, extra func(b []byte, row *fsstore.Annotated) []byte) error {
+func printRows(w io.Writer, rows []*fsstore.Annotated, extra func(b []byte, row *fsstore.Annotated) []byte) error {
 	b := []byte(`{"sessions":[`)
 	for i := range rows {
 		if i > 0 {
@@ -18,7 +18,7 @@ func printRows(w io.Writer, rows []fsstore.Annotated, extra func(b []byte, row *
 		}
 		b = rows[i].AppendJSON(append(b, '\n'))
 		if extra != nil {
-			b = append(extra(b[:len(b)-1], &rows[i]), '}')
+			b = append(extra(b[:len(b)-1], rows[i]), '}')
 		}
 		if len(b) > 1<<16 {
 			if _, err := w.Write(b); err != nil {

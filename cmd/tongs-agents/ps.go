@@ -55,11 +55,11 @@ listed too.`,
 }
 
 // living returns the rows of sessions that have not ended, newest first.
-func living(rows []fsstore.Annotated, processes listing.Processes) []fsstore.Annotated {
-	kept := slices.DeleteFunc(rows, func(r fsstore.Annotated) bool {
+func living(rows []*fsstore.Annotated, processes listing.Processes) []*fsstore.Annotated {
+	kept := slices.DeleteFunc(rows, func(r *fsstore.Annotated) bool {
 		return r.Status == fsstore.Ended || processes.Dead(&r.Record)
 	})
-	slices.SortStableFunc(kept, func(a, b fsstore.Annotated) int { return cmp.Compare(b.Started, a.Started) })
+	slices.SortStableFunc(kept, func(a, b *fsstore.Annotated) int { return cmp.Compare(b.Started, a.Started) })
 	return kept
 }
 
@@ -71,10 +71,10 @@ func uptime(r *fsstore.Annotated, now int64) time.Duration {
 	return time.Duration(now-r.Started) * time.Second
 }
 
-func psTable(rows []fsstore.Annotated, now int64) *table {
+func psTable(rows []*fsstore.Annotated, now int64) *table {
 	t := &table{head: []string{"SESSION", "PID", "UPTIME", "WORKSPACE", "TITLE"}, wide: 4, glyph: localGlyphs()}
 	for i := range rows {
-		r := &rows[i]
+		r := rows[i]
 		t.add(
 			cell{text: text.Clean(r.Session)},
 			cell{text: or(r.PID, t.glyph.none)},

@@ -14,7 +14,7 @@ import (
 // find returns the one row that a query names: by canonical id, session id,
 // repo, pid or title. A row that it names exactly goes before those that only
 // begin with it or contain it.
-func find(rows []fsstore.Annotated, query string) (*fsstore.Annotated, error) {
+func find(rows []*fsstore.Annotated, query string) (*fsstore.Annotated, error) {
 	if query == "" {
 		return nil, fmt.Errorf("the query is empty")
 	}
@@ -32,10 +32,10 @@ func find(rows []fsstore.Annotated, query string) (*fsstore.Annotated, error) {
 	return nil, fail(ambiguous(query, found))
 }
 
-func matching(rows []fsstore.Annotated, query string, match func(name, query string) bool) []*fsstore.Annotated {
+func matching(rows []*fsstore.Annotated, query string, match func(name, query string) bool) []*fsstore.Annotated {
 	var found []*fsstore.Annotated
 	for i := range rows {
-		r := &rows[i]
+		r := rows[i]
 		for _, name := range [...]string{r.CanonicalID(), r.Session, r.Repo, r.PID, r.Title} {
 			if name != "" && match(name, query) {
 				found = append(found, r)
@@ -70,7 +70,7 @@ func completeQuery(cmd *cobra.Command, args []string, toComplete string) ([]stri
 	}
 	var words []string
 	for i := range l.Rows {
-		r := &l.Rows[i]
+		r := l.Rows[i]
 		words = append(words, cobra.CompletionWithDesc(text.Clean(r.Session), r.Harness+" in "+text.Clean(r.Repo)))
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp

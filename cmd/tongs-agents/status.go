@@ -47,10 +47,10 @@ ones that wait for an answer, then the ones idle for more than two minutes.`,
 	return cmd
 }
 
-func statusTable(rows []fsstore.Annotated) *table {
+func statusTable(rows []*fsstore.Annotated) *table {
 	t := &table{head: []string{"AGENT", "REPO", "STATUS", "DETAIL", "AGE"}, wide: 3, glyph: localGlyphs()}
 	for i := range rows {
-		r := &rows[i]
+		r := rows[i]
 		t.add(
 			cell{text: r.Harness},
 			cell{text: text.Clean(r.Repo)},

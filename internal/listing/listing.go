@@ -15,7 +15,7 @@ import (
 
 // Listing is what a store holds, as it is to be shown.
 type Listing struct {
-	Rows       []fsstore.Annotated // what wants the user first
+	Rows       []*fsstore.Annotated // what wants the user first
 	Unreadable []fsstore.Unreadable
 }
 
@@ -38,18 +38,13 @@ func Read(dir string, now time.Time) (Listing, error) {
 	slices.SortFunc(unreadable, func(a, b fsstore.Unreadable) int { return cmp.Compare(a.Name, b.Name) })
 	host := NewProcesses(proc.Root)
 	preferred := fsstore.Prefer(records, host.Dead)
-	rows := make([]fsstore.Annotated, len(preferred))
-	order := make([]*fsstore.Annotated, len(preferred)) // rows are too large to move them about
+	l := Listing{Unreadable: unreadable, Rows: make([]*fsstore.Annotated, len(preferred))}
 	for i, p := range preferred {
-		rows[i] = fsstore.Annotate(p.Record, now)
-		rows[i].Duplicate = p.Duplicate
-		order[i] = &rows[i]
+		row := fsstore.Annotate(p.Record, now)
+		row.Duplicate = p.Duplicate
+		l.Rows[i] = &row
 	}
-	slices.SortFunc(order, attentionFirst)
-	l := Listing{Unreadable: unreadable, Rows: make([]fsstore.Annotated, len(order))}
-	for i, row := range order {
-		l.Rows[i] = *row
-	}
+	slices.SortFunc(l.Rows, attentionFirst)
 	return l, nil
 }
 
@@ -83,16 +78,16 @@ type Summary struct {
 }
 
 // Summarize counts rows.
-func Summarize(rows []fsstore.Annotated) Summary {
+func Summarize(rows []*fsstore.Annotated) Summary {
 	s := Summary{Total: len(rows)}
-	for i := range rows {
-		switch rows[i].Status {
+	for _, r := range rows {
+		switch r.Status {
 		case fsstore.Running, fsstore.Started:
 			s.Active++
 		case fsstore.Idle:
 			s.Idle++
 		}
-		if rows[i].NeedsAttention {
+		if r.NeedsAttention {
 			s.NeedsAttention++
 		}
 	}

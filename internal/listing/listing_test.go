@@ -212,7 +212,7 @@ func TestSameRows(t *testing.T) {
 		}
 	}
 	for i := range first.Rows { // a row is the stored record and what Annotate says of it
-		r := &first.Rows[i]
+		r := first.Rows[i]
 		if want := fsstore.Annotate(&r.Record, now); !reflect.DeepEqual(*r, want) {
 			t.Errorf("row %d is %+v, want %+v", i, *r, want)
 		}
