@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tongs-agents/internal/hook"
+	"tongs-agents/internal/jsonstream"
 	"tongs-agents/linux"
 )
 
@@ -18,9 +19,10 @@ func main() {
 	boottime := linux.Boottime() // first: it is the order of events
 	defer quiet()
 	// Ctrl-C and a closed terminal go to the agent's whole process group, and
-	// must not end the write of that very event. The runtime would answer
-	// SIGQUIT with status 2.
-	linux.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGPIPE, unix.SIGXFSZ)
+	// must not end the write of that very event. To the others the runtime
+	// would answer with status 2.
+	linux.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGTERM, unix.SIGPIPE,
+		unix.SIGQUIT, unix.SIGABRT, unix.SIGTRAP, unix.SIGSYS, unix.SIGSTKFLT, unix.SIGXFSZ)
 	if linux.Stdin.IsTerminal() {
 		stderr.WriteAll([]byte(hook.Usage))
 		unix.Exit(1)
@@ -43,11 +45,7 @@ func debug(text string, err error) {
 	if err != nil {
 		text = err.Error()
 	}
-	line := []byte("tongs-agents-hook: " + text)
-	for i, c := range line {
-		if c < ' ' || c == 0x7f {
-			line[i] = ' '
-		}
-	}
+	quoted := jsonstream.AppendString(nil, text)
+	line := append([]byte("tongs-agents-hook: "), quoted[1:len(quoted)-1]...)
 	stderr.WriteAll(append(line, '\n'))
 }

@@ -304,6 +304,7 @@ var qwenHooks = Hooks{
 		{"permission_prompt", Waits},
 		{"elicitation_dialog", Waits},
 		{"idle_prompt", Idles},
+		{answered, Answered}, // of ElicitationResult, in claudeEvents
 	},
 }
 
@@ -444,4 +445,4 @@ var crushHooks = Hooks{
 var noHooks Hooks
 
 // otherHooks are those of any command: our aliases with Claude Code's keys.
-var otherHooks = Hooks{Keys: claudeKeys}
+var otherHooks = Hooks{Keys: claudeKeys, Kindless: true}

@@ -62,6 +62,7 @@ func (m *emission) apply(store *fsstore.Store, old *fsstore.Record) *fsstore.Rec
 	if old != nil {
 		r = *old
 	}
+	r.PID, r.ProcessStart = strconv.Itoa(m.owner.PID), m.owner.Start // the store refuses another one's
 	if r.Status == fsstore.Ended && m.status != fsstore.Started && m.status != fsstore.Running {
 		return nil
 	}

@@ -115,6 +115,9 @@ func (e *event) settle(store *fsstore.Store, r *fsstore.Record) {
 		return
 	}
 	s := e.surroundings(store)
+	if r.BootID != s.host.BootID {
+		r.Boottime = 0 // of another boot, it orders nothing
+	}
 	r.BootID, r.PIDNamespace, r.MachineID = s.host.BootID, s.host.PIDNamespace, s.host.MachineID
 	r.TerminalEnv, r.Terminal = s.env, s.terminal
 	r.Resume = e.harness.ResumeCommand(e.key.Session)
@@ -139,7 +142,7 @@ func (e *event) settle(store *fsstore.Store, r *fsstore.Record) {
 // describe takes over what the payload says of the session. A late event only
 // says what is not known yet, and one of a subagent speaks of the subagent.
 func (e *event) describe(r *fsstore.Record, late bool) {
-	if e.agentID != "" {
+	if e.agentID != "" || e.kind == harness.SubagentStart || e.kind == harness.SubagentStop {
 		return
 	}
 	take := func(to *string, from string, max int) {

@@ -119,8 +119,8 @@ func (m *machine) event(line string) *event {
 	return &e
 }
 
-// splitWords splits at spaces that are not within double quotes, and drops the
-// quotes.
+// splitWords splits at spaces that are not within double quotes, drops the
+// quotes and makes white space of \n and \t.
 func splitWords(line string) []string {
 	quoted := false
 	words := strings.FieldsFunc(line, func(r rune) bool {
@@ -130,9 +130,24 @@ func splitWords(line string) []string {
 		return r == ' ' && !quoted
 	})
 	for i := range words {
-		words[i] = strings.ReplaceAll(words[i], `"`, "")
+		words[i] = strings.NewReplacer(`"`, "", `\n`, "\n", `\t`, "\t").Replace(words[i])
 	}
 	return words
+}
+
+// story plays lines of the form "event => record", the record as show has it.
+func (m *machine) story(lines ...string) {
+	m.t.Helper()
+	for _, line := range lines {
+		event, want, ok := strings.Cut(line, " => ")
+		if !ok {
+			m.t.Fatalf("no => in %q", line)
+		}
+		m.do(event)
+		if got := show(m.r); got != want {
+			m.t.Errorf("%s: got %s; want %s", event, got, want)
+		}
+	}
 }
 
 // do applies an event as a store does, and reports whether the record changed.

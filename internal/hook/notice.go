@@ -52,7 +52,7 @@ func Notify(n Notice) (*fsstore.Record, error) {
 	}
 	defer store.Close()
 	if n.Live != nil {
-		e.key, e.settled = n.Live.Key, true
+		e.key, e.settled, e.via = n.Live.Key, true, n.Live.Source
 	} else if err := e.identify(n, store); err != nil {
 		return nil, err
 	}

@@ -33,11 +33,11 @@ func (e *event) step(r *fsstore.Record) effect {
 		}
 		e.set(r, fsstore.Started, "session started", nil)
 		r.Subagents, r.BackgroundTasks = 0, 0
-		r.EndReason, r.Tool = "", ""
+		r.EndReason = ""
 		return state
 	case harness.PromptSubmit:
 		e.set(r, fsstore.Running, "processing prompt", nil)
-		r.EndReason, r.Tool = "", ""
+		r.EndReason = ""
 		return state
 	case harness.PermissionRequest:
 		return e.wait(r, e.permission())
@@ -52,11 +52,8 @@ func (e *event) step(r *fsstore.Record) effect {
 		e.set(r, fsstore.Error, "turn failed (API error)", nil)
 		return state
 	case harness.SessionEnd:
-		if r.Status == fsstore.Ended {
-			return nothing
-		}
 		e.set(r, fsstore.Ended, "session closed", nil)
-		r.EndReason, r.Tool = e.reason, ""
+		r.EndReason = e.reason
 		return state
 	case harness.Notification:
 		return e.stepNotification(r)
@@ -66,11 +63,11 @@ func (e *event) step(r *fsstore.Record) effect {
 	subagentWaits := r.Status == fsstore.Waiting && r.WaitingFor != nil && r.WaitingFor.AgentID != ""
 	switch e.kind {
 	case harness.ToolUse:
-		if subagentWaits {
-			return report
-		}
 		if harness.AsksUser(e.tool) {
 			return e.wait(r, e.using())
+		}
+		if subagentWaits {
+			return report
 		}
 		e.set(r, fsstore.Running, e.using(), nil)
 		r.Tool = e.tool
@@ -100,7 +97,6 @@ func (e *event) step(r *fsstore.Record) effect {
 		}
 		if r.Status != fsstore.Error { // the idle end of a failed turn
 			e.set(r, fsstore.Idle, oneLine(e.lastMessage, detailChars), nil)
-			r.Tool = ""
 		}
 	}
 	return state
@@ -123,12 +119,13 @@ func (e *event) permission() string {
 	return "permission needed: " + e.tool
 }
 
-// set is the one place that changes a status.
+// set is the one place that changes a status. Whoever knows of a tool that the
+// new one is about names it after that.
 func (e *event) set(r *fsstore.Record, s fsstore.Status, detail string, wait *fsstore.Wait) {
 	if r.Status == fsstore.Ended && s != fsstore.Ended {
 		r.Started = e.ts // another run of the session
 	}
-	r.Status, r.WaitingFor = s, wait
+	r.Status, r.WaitingFor, r.Tool = s, wait, ""
 	r.Detail = cut(detail, fsstore.MaxDetail)
 }
 
@@ -168,8 +165,11 @@ func (e *event) stepSubagent(r *fsstore.Record) effect {
 	case harness.Elicitation:
 		return e.wait(r, "waiting for user input")
 	case harness.Notification:
-		if e.meaning == harness.Waits {
+		switch {
+		case e.meaning == harness.Waits:
 			return e.stepNotification(r)
+		case e.meaning == harness.Answered && own:
+			return goesOn("processing prompt")
 		}
 	case harness.ToolUse:
 		if harness.AsksUser(e.tool) {
@@ -203,7 +203,10 @@ func waitsFor(r *fsstore.Record, tool string) bool {
 func (e *event) stepToolDone(r *fsstore.Record, subagentWaits bool) effect {
 	switch r.Status {
 	case fsstore.Running:
-		return state
+		// It sets nothing, so an event that began before it and comes after it
+		// still does: the stop of a turn whose last tool is late, the question
+		// of a tool that ran beside this one.
+		return report
 	case fsstore.Waiting:
 		if subagentWaits || !waitsFor(r, e.tool) {
 			return report
@@ -225,8 +228,10 @@ func (e *event) stepNotification(r *fsstore.Record) effect {
 		if detail == "" {
 			detail = "waiting for user input"
 		}
-		if r.Status == fsstore.Waiting && r.WaitingFor != nil {
-			e.set(r, fsstore.Waiting, detail, r.WaitingFor) // who asks is known already
+		if r.Status == fsstore.Waiting && r.WaitingFor != nil { // who asks is known already
+			tool := r.Tool
+			e.set(r, fsstore.Waiting, detail, r.WaitingFor)
+			r.Tool = tool
 			return state
 		}
 		return e.wait(r, detail)
@@ -235,7 +240,6 @@ func (e *event) stepNotification(r *fsstore.Record) effect {
 			return nothing
 		}
 		e.set(r, fsstore.Idle, oneLine(e.message, fsstore.MaxDetail), nil)
-		r.Tool = ""
 		return state
 	case harness.Answered:
 		if subagentWaits || r.Status != fsstore.Waiting {

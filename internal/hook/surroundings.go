@@ -3,6 +3,7 @@ package hook
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"tongs-agents/fsstore"
 	"tongs-agents/proc"
@@ -23,7 +24,9 @@ func (e *event) surroundings(store *fsstore.Store) surroundings {
 	s := surroundings{host: proc.Root.Host()}
 	if e.owner != nil {
 		s.mode = e.mode()
-		s.cwd, _ = proc.Root.Cwd(e.owner.PID)
+		if cwd, err := proc.Root.Cwd(e.owner.PID); err == nil && utf8.ValidString(cwd) {
+			s.cwd = cwd
+		}
 	}
 	// A server and its workers have the terminal and the variables of whoever
 	// started the first of them, not of the session.

@@ -69,8 +69,8 @@ func terminalName(env []fsstore.Var) string {
 			if v.Name == t.variable {
 				return t.name
 			}
-			if v.Name == "TERM_PROGRAM" && len(v.Value) <= fsstore.MaxTerminal {
-				program = strings.ToLower(v.Value)
+			if v.Name == "TERM_PROGRAM" {
+				program = cut(strings.ToLower(v.Value), fsstore.MaxTerminal)
 			}
 		}
 	}
