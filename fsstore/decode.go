@@ -13,7 +13,7 @@ import (
 // arrival sequence may be missing, since the store sets it. Errors are
 // ErrInvalid.
 func Decode(text []byte) (*Record, error) {
-	r, _, err := decode(text, 1)
+	r, err := newDecoder(1).decode(text, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -25,8 +25,8 @@ func Decode(text []byte) (*Record, error) {
 
 // decodeStored reads the record in the file of the given name. Its time may be
 // ahead of ours, and its schema be 0.
-func decodeStored(name string, text []byte) (*Record, error) {
-	r, id, err := decode(text, 0)
+func (d *decoder) decodeStored(name string, text []byte) (*Record, error) {
+	r, err := d.decode(text, 0)
 	switch {
 	case err != nil:
 		return nil, err
@@ -34,7 +34,7 @@ func decodeStored(name string, text []byte) (*Record, error) {
 		return nil, invalid("schema_version", "is not 1 in a file of schema 1")
 	case r.Legacy:
 		r.fillLegacy(name)
-	case name != recordFile(id[max(len(id)-hexDigest, 0):]):
+	case !isRecordFile(name) || name[len(recordPrefix):len(recordPrefix)+hexDigest] != string(d.id[len(d.id)-hexDigest:]):
 		return nil, invalid("canonical_id", "belongs to another file name")
 	}
 	return valid(r)
@@ -65,30 +65,39 @@ func (r *Record) fillLegacy(name string) {
 	}
 }
 
-// decoder fills a record from its keys.
+// decoder fills records from their keys, one after the other. What they hold
+// shares memory, in pieces for a given number of records: a listing of many
+// would spend most of its time on pages of memory touched for the first time.
 type decoder struct {
-	*jsonstream.Scanner
+	jsonstream.Scanner
 	r       *Record
 	version int64
-	id      string // as written
+	id      []byte // as written
 	agent   string // as written
 	arrived bool   // it has an arrival sequence
 	number  bool   // pid or process_start is a number, as in schema 0
 	null    bool   // the value that comes next was null, see none
+	kept    int    // bytes of unknown members
 	key     []byte // the record's key being read
 	text    []byte // space for the text being read
-	source  string // the record's text, of which most of its values are parts
-	kept    int    // bytes of unknown members
+
+	many    int // records that a piece of memory is for
+	records []Record
+	texts   strings.Builder
+	vars    []Var
+	recents []Recent
+	args    []string
 }
 
-// decode reads a record and the canonical id that it states. One without an
-// arrival sequence gets the given one.
-func decode(text []byte, arrival int64) (r *Record, canonicalID string, err error) {
+func newDecoder(many int) *decoder { return &decoder{many: many} }
+
+// decode reads a record. One without an arrival sequence gets the given one.
+func (d *decoder) decode(text []byte, arrival int64) (*Record, error) {
 	if !utf8.Valid(text) {
-		return nil, "", invalid("text", "is not UTF-8")
+		return nil, invalid("text", "is not UTF-8")
 	}
-	d := decoder{Scanner: jsonstream.NewBytes(text), r: new(Record), source: string(text)}
-	err = d.Object(func(key []byte) (err error) {
+	d.begin(text)
+	err := d.Object(func(key []byte) (err error) {
 		d.key = append(d.key[:0], key...) // the scanner's own is overwritten by the keys in the value
 		if d.null, err = d.Null(); err == nil {
 			err = d.member(d.key)
@@ -105,13 +114,61 @@ func decode(text []byte, arrival int64) (r *Record, canonicalID string, err erro
 		if !errors.Is(err, ErrInvalid) {
 			err = &wrapped{ErrInvalid, err}
 		}
-		return nil, "", err
+		return nil, err
 	}
 	if !d.arrived {
 		d.r.Arrival = arrival
 	}
-	r, err = d.finish()
-	return r, d.id, err
+	return d.r, d.finish()
+}
+
+func (d *decoder) begin(text []byte) {
+	d.Reset(text)
+	if len(d.records) == cap(d.records) {
+		d.records = make([]Record, 0, d.many)
+	}
+	d.records = append(d.records, Record{})
+	d.r = &d.records[len(d.records)-1]
+	d.version, d.id, d.agent, d.kept = 0, d.id[:0], "", 0
+	d.arrived, d.number, d.null = false, false, false
+}
+
+// keep returns a text that lasts.
+func (d *decoder) keep(text []byte) string {
+	if word, ok := knownWord(text); ok {
+		return word
+	}
+	if d.texts.Cap()-d.texts.Len() < len(text) {
+		const perRecord = 512
+		d.texts.Reset()
+		d.texts.Grow(max(perRecord*d.many, len(text)))
+	}
+	from := d.texts.Len()
+	d.texts.Write(text)
+	return d.texts.String()[from:]
+}
+
+// knownWord returns the words that most records have.
+func knownWord(text []byte) (string, bool) {
+	switch string(text) {
+	case "":
+		return "", true
+	case KindSession:
+		return KindSession, true
+	case Identified:
+		return Identified, true
+	case Unresolved:
+		return Unresolved, true
+	case FocusTerminal:
+		return FocusTerminal, true
+	case FocusUnavailable:
+		return FocusUnavailable, true
+	case Interactive:
+		return Interactive, true
+	case "hook":
+		return "hook", true
+	}
+	return "", false
 }
 
 // none reports whether the value was null, which is the same as no member. Of
@@ -124,7 +181,7 @@ func (d *decoder) none() bool {
 }
 
 // finish checks what only the decoder sees.
-func (d *decoder) finish() (*Record, error) {
+func (d *decoder) finish() error {
 	r := d.r
 	switch d.version {
 	case 0:
@@ -132,21 +189,21 @@ func (d *decoder) finish() (*Record, error) {
 		if r.Harness == "" {
 			r.Harness = d.agent
 		}
-		return r, nil
+		return nil
 	case 1:
 	default:
-		return nil, invalid("schema_version", "is newer than this program")
+		return invalid("schema_version", "is newer than this program")
 	}
 	if d.number {
-		return nil, invalid("pid", "or process_start is a number, not text")
+		return invalid("pid", "or process_start is a number, not text")
 	}
 	if r.Harness != d.agent {
-		return nil, invalid("agent", "differs from harness_id")
+		return invalid("agent", "differs from harness_id")
 	}
-	if d.id != r.CanonicalID() {
-		return nil, invalid("canonical_id", "does not match harness_id, session_id and instance_id")
+	if d.text = r.appendCanonicalID(d.text[:0]); string(d.id) != string(d.text) {
+		return invalid("canonical_id", "does not match harness_id, session_id and instance_id")
 	}
-	return r, nil
+	return nil
 }
 
 func (d *decoder) member(key []byte) (err error) {
@@ -157,7 +214,7 @@ func (d *decoder) member(key []byte) (err error) {
 	case "record_kind":
 		err = d.str(&r.Kind)
 	case "canonical_id":
-		err = d.str(&d.id)
+		err = d.canonicalID()
 	case "session_id":
 		err = d.str(&r.Session)
 	case "instance_id":
@@ -242,23 +299,31 @@ func (d *decoder) member(key []byte) (err error) {
 
 var errText = errors.New("has NUL or a lone surrogate")
 
-func (d *decoder) str(s *string) error {
-	*s = ""
+// bytes reads a text, which is valid until the next one is read.
+func (d *decoder) bytes() ([]byte, error) {
 	if d.none() {
-		return nil
+		return nil, nil
 	}
-	if d.source != "" {
-		if from, to, ok := d.Span(); ok {
-			*s = d.source[from:to]
-			return nil
-		}
+	if text, ok := d.Span(); ok {
+		return text, nil
 	}
 	text, flaws, err := d.Text(d.text[:0], MaxRecord)
 	d.text = text
 	if err == nil && flaws != 0 {
 		err = errText
 	}
-	*s = string(text)
+	return text, err
+}
+
+func (d *decoder) str(s *string) error {
+	text, err := d.bytes()
+	*s = d.keep(text)
+	return err
+}
+
+func (d *decoder) canonicalID() error {
+	text, err := d.bytes()
+	d.id = append(d.id[:0], text...)
 	return err
 }
 
@@ -273,19 +338,24 @@ func (d *decoder) int(n *int64) (err error) {
 
 // harness reads a harness id. Known ones share the table's memory.
 func (d *decoder) harness(id *string) error {
-	if err := d.str(id); err != nil {
-		return err
-	}
-	if h := harness.ByID(*id); h != nil {
+	text, err := d.bytes()
+	if h := harness.ByID(string(text)); h != nil {
 		*id = h.ID
+	} else {
+		*id = d.keep(text)
 	}
-	return nil
+	return err
 }
 
 func (d *decoder) status(s *Status) error {
-	var text string
-	err := d.str(&text)
-	*s = Status(text)
+	text, err := d.bytes()
+	for _, known := range Statuses {
+		if string(text) == string(known) {
+			*s = known
+			return err
+		}
+	}
+	*s = Status(d.keep(text))
 	return err
 }
 
@@ -307,24 +377,40 @@ func (d *decoder) decimal(s *string) error {
 }
 
 func (d *decoder) env() ([]Var, error) {
-	var env []Var
 	if d.none() {
 		return nil, nil
 	}
+	d.vars = room(d.vars, 8, d.many)
+	from := len(d.vars)
 	err := d.Object(func(key []byte) error {
-		v := Var{Name: string(key)}
+		v := Var{Name: d.keep(key)}
 		err := d.str(&v.Value)
-		if i := indexVar(env, v.Name); i >= 0 {
-			env[i] = v
+		if i := indexVar(d.vars[from:], v.Name); i >= 0 {
+			d.vars[from+i] = v
 		} else {
-			if env == nil {
-				env = make([]Var, 0, 8)
-			}
-			env = append(env, v)
+			d.vars = append(d.vars, v)
 		}
 		return err
 	})
-	return env, err
+	return taken(d.vars, from), err
+}
+
+// room returns a slice with room for a record's share: the same one, or a new
+// one with some more for the records that follow.
+func room[T any](s []T, share, many int) []T {
+	if cap(s)-len(s) >= share {
+		return s
+	}
+	return make([]T, 0, share+share*(many-1)/4)
+}
+
+// taken returns what was appended since, nil for nothing. An append to it does
+// not write into what follows.
+func taken[T any](s []T, from int) []T {
+	if len(s) == from {
+		return nil
+	}
+	return s[from:len(s):len(s)]
 }
 
 // indexVar returns where a variable is, or -1. Beyond the limit it does not
@@ -374,15 +460,16 @@ func (d *decoder) resume() error {
 	if d.none() {
 		return nil
 	}
-	return d.Array(func() error {
-		if d.r.Resume == nil {
-			d.r.Resume = make([]string, 0, 4)
-		}
+	d.args = room(d.args, 4, d.many)
+	from := len(d.args)
+	err := d.Array(func() error {
 		var arg string
 		err := d.str(&arg)
-		d.r.Resume = append(d.r.Resume, arg)
+		d.args = append(d.args, arg)
 		return err
 	})
+	d.r.Resume = taken(d.args, from)
+	return err
 }
 
 func (d *decoder) waitingFor() error {
@@ -408,10 +495,9 @@ func (d *decoder) recent() error {
 	if d.none() {
 		return nil
 	}
-	return d.Array(func() error {
-		if d.r.Recent == nil {
-			d.r.Recent = make([]Recent, 0, MaxRecent)
-		}
+	d.recents = room(d.recents, MaxRecent, d.many)
+	from := len(d.recents)
+	err := d.Array(func() error {
 		var e Recent
 		err := d.Object(func(key []byte) (err error) {
 			switch string(key) {
@@ -426,9 +512,11 @@ func (d *decoder) recent() error {
 			}
 			return err
 		})
-		d.r.Recent = append(d.r.Recent, e)
+		d.recents = append(d.recents, e)
 		return err
 	})
+	d.r.Recent = taken(d.recents, from)
+	return err
 }
 
 // unknown keeps a member that is none of ours, on one line. What Annotate

@@ -14,7 +14,8 @@ func (r *Record) AppendJSON(b []byte) []byte {
 		o.int("schema_version", 1)
 	}
 	o.text("record_kind", r.Kind)
-	o.text("canonical_id", r.CanonicalID())
+	o.key("canonical_id")
+	o.b = append(r.appendCanonicalID(append(o.b, '"')), '"') // of a valid record it has nothing to escape
 	o.text("session_id", r.Session)
 	o.text("instance_id", r.Instance)
 	o.text("harness_id", r.Harness)

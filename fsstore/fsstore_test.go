@@ -194,7 +194,7 @@ func recordPath(path string, key Key) string {
 // get returns the stored record of a key, nil if there is none.
 func get(t testing.TB, s *Store, key Key) *Record {
 	t.Helper()
-	r, err := s.readRecord(recordFile(key.digest()), nil)
+	r, err := s.readRecord(recordFile(key.digest()), nil, newDecoder(1))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"tongs-agents/internal/jsonstream"
 	"tongs-agents/linux"
 )
 
@@ -50,7 +49,8 @@ func readHookErrors(state linux.FD) (HookErrors, error) {
 	if err != nil {
 		return e, err
 	}
-	d := decoder{Scanner: jsonstream.NewBytes(text)}
+	d := newDecoder(1)
+	d.begin(text)
 	err = d.Object(func(key []byte) (err error) {
 		switch string(key) {
 		case "count":

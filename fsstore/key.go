@@ -16,8 +16,11 @@ type Key struct {
 const Unresolved = "unresolved"
 
 // CanonicalID is the key as one word, the same in every implementation.
-func (k Key) CanonicalID() string {
-	return "fleet:v1:" + k.Harness + ":" + k.digest()
+func (k Key) CanonicalID() string { return string(k.appendCanonicalID(nil)) }
+
+func (k Key) appendCanonicalID(b []byte) []byte {
+	b = append(append(append(b, "fleet:v1:"...), k.Harness...), ':')
+	return appendDigest(b, k.Harness, k.Session, k.Instance)
 }
 
 func (k Key) digest() string  { return digest(k.Harness, k.Session, k.Instance) }
@@ -51,14 +54,16 @@ func isRecordFile(name string) bool {
 
 // digest is the lower-case hexadecimal SHA-256 of the parts as a compact JSON
 // array.
-func digest(parts ...string) string {
+func digest(parts ...string) string { return string(appendDigest(nil, parts...)) }
+
+func appendDigest(b []byte, parts ...string) []byte {
 	var space [256]byte
-	b := append(space[:0], '[')
+	tuple := append(space[:0], '[')
 	for i, part := range parts {
 		if i > 0 {
-			b = append(b, ',')
+			tuple = append(tuple, ',')
 		}
-		b = jsonstream.AppendMinimal(b, part)
+		tuple = jsonstream.AppendMinimal(tuple, part)
 	}
-	return sha256.Hex(append(b, ']'))
+	return sha256.AppendHex(b, append(tuple, ']'))
 }

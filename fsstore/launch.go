@@ -2,8 +2,6 @@ package fsstore
 
 import (
 	"strconv"
-
-	"tongs-agents/internal/jsonstream"
 )
 
 // Launch is what is known of one command that a launch started: the file
@@ -43,7 +41,8 @@ func (s *Store) Launch(id string) (Launch, error) {
 	if err != nil {
 		return l, err
 	}
-	d := decoder{Scanner: jsonstream.NewBytes(text)}
+	d := newDecoder(1)
+	d.begin(text)
 	err = d.Object(func(key []byte) error {
 		switch string(key) {
 		case "profile":

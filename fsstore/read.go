@@ -3,8 +3,11 @@ package fsstore
 import (
 	"errors"
 	"io/fs"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -24,22 +27,49 @@ func (s *Store) All() ([]*Record, []Unreadable, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var bad []Unreadable
-	records := make([]*Record, 0, len(names))
-	space := make([]byte, 0, MaxRecord)
-	for _, name := range names {
-		if strings.HasPrefix(name, ".") || !strings.HasSuffix(name, recordSuffix) {
-			continue
-		}
-		r, err := s.readRecord(name, space)
-		switch {
-		case err == nil:
-			records = append(records, r)
-		case !errors.Is(err, fs.ErrNotExist): // else removed since we read the names
-			bad = append(bad, Unreadable{name, err})
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return strings.HasPrefix(name, ".") || !strings.HasSuffix(name, recordSuffix)
+	})
+	const share = 256 // records, below which another goroutine does not pay
+	shares := make([]part, min(runtime.GOMAXPROCS(0), len(names)/share+1))
+	var others sync.WaitGroup
+	for i := range shares {
+		names := names[len(names)*i/len(shares) : len(names)*(i+1)/len(shares)]
+		if i < len(shares)-1 {
+			others.Go(func() { shares[i] = s.readAll(names) })
+		} else {
+			shares[i] = s.readAll(names)
 		}
 	}
-	return records, bad, nil
+	others.Wait()
+	all := shares[0]
+	for _, p := range shares[1:] {
+		all.records = append(all.records, p.records...)
+		all.unreadable = append(all.unreadable, p.unreadable...)
+	}
+	return all.records, all.unreadable, nil
+}
+
+// part is what was read of a store.
+type part struct {
+	records    []*Record
+	unreadable []Unreadable
+}
+
+func (s *Store) readAll(names []string) part {
+	p := part{records: make([]*Record, 0, len(names))}
+	space := make([]byte, 0, MaxRecord)
+	d := newDecoder(min(len(names), 64))
+	for _, name := range names {
+		r, err := s.readRecord(name, space, d)
+		switch {
+		case err == nil:
+			p.records = append(p.records, r)
+		case !errors.Is(err, fs.ErrNotExist): // else removed since we read the names
+			p.unreadable = append(p.unreadable, Unreadable{name, err})
+		}
+	}
+	return p
 }
 
 // names lists the sessions directory through a descriptor of its own, since
@@ -59,12 +89,12 @@ func (s *Store) names() ([]string, error) {
 
 // readRecord reads one file of the sessions directory: fs.ErrNotExist,
 // ErrInvalid, or what the system says.
-func (s *Store) readRecord(name string, space []byte) (*Record, error) {
+func (s *Store) readRecord(name string, space []byte, d *decoder) (*Record, error) {
 	text, err := readPrivate(s.sessions, name, space)
 	if err != nil {
 		return nil, err
 	}
-	return decodeStored(name, text)
+	return d.decodeStored(name, text)
 }
 
 // readPrivate reads a small regular file of ours, and nothing else that an

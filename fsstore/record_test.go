@@ -428,7 +428,7 @@ func TestArrival(t *testing.T) {
 		t.Errorf("Decode: got %+v, %v, want arrival 1", got, err)
 	}
 	r := simple("s")
-	if _, err := decodeStored(recordFile(r.digest()), text); !errors.Is(err, ErrInvalid) {
+	if _, err := newDecoder(1).decodeStored(recordFile(r.digest()), text); !errors.Is(err, ErrInvalid) {
 		t.Errorf("stored: got %v, want ErrInvalid", err)
 	}
 }
@@ -436,7 +436,7 @@ func TestArrival(t *testing.T) {
 func TestStoredName(t *testing.T) {
 	r := complete()
 	text := r.AppendJSON(nil)
-	got, err := decodeStored(recordFile(r.digest()), text)
+	got, err := newDecoder(1).decodeStored(recordFile(r.digest()), text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -446,7 +446,7 @@ func TestStoredName(t *testing.T) {
 		"session-of-codex.json",          // a legacy one
 		"fleet-v2-" + r.digest() + ".json",
 	} {
-		if _, err := decodeStored(name, text); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "canonical_id") {
+		if _, err := newDecoder(1).decodeStored(name, text); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "canonical_id") {
 			t.Errorf("%s: got %v, want ErrInvalid that names canonical_id", name, err)
 		}
 	}
@@ -481,7 +481,7 @@ func TestLegacy(t *testing.T) {
 	} {
 		want := base
 		test.change(&want)
-		got, err := decodeStored("file-name.json", []byte(test.text))
+		got, err := newDecoder(1).decodeStored("file-name.json", []byte(test.text))
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -505,7 +505,7 @@ func TestLegacy(t *testing.T) {
 		if name == "in a schema 1 record" {
 			file = recordFile(strings.Repeat("0", 64))
 		}
-		if r, err := decodeStored(file, []byte(text)); !errors.Is(err, ErrInvalid) {
+		if r, err := newDecoder(1).decodeStored(file, []byte(text)); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: got %+v, %v, want ErrInvalid", name, r, err)
 		}
 	}

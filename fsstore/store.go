@@ -221,7 +221,7 @@ func (s *Store) exists(name string) bool {
 // stored reads a record of schema 1. Something that is no record counts as
 // none: a write replaces it.
 func (s *Store) stored(digest string) (*Record, error) {
-	r, err := s.readRecord(recordFile(digest), nil)
+	r, err := s.readRecord(recordFile(digest), nil, newDecoder(1))
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrInvalid):
 		return nil, nil

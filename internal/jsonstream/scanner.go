@@ -59,6 +59,11 @@ func NewBytes(text []byte) *Scanner {
 	return &Scanner{buf: text, end: len(text), keyLimit: len(text)}
 }
 
+// Reset begins a new text in memory, with the space of the former one.
+func (s *Scanner) Reset(text []byte) {
+	*s = Scanner{buf: text, end: len(text), keyLimit: len(text), key: s.key[:0]}
+}
+
 // Peek returns the kind of the next value and leaves the value where it is.
 func (s *Scanner) Peek() (Kind, error) {
 	c, err := s.next()

@@ -65,22 +65,23 @@ func (s *Scanner) Text(dst []byte, limit int) ([]byte, Flaws, error) {
 }
 
 // Span reads a string that stands in the text as it is, without an escape, and
-// says where: between from and to. Of any other it reads nothing. Only for a
+// returns that part of the text. Of any other it reads nothing. Only for a
 // scanner of a text in memory that is valid UTF-8.
-func (s *Scanner) Span() (from, to int, ok bool) {
+func (s *Scanner) Span() ([]byte, bool) {
 	if c, err := s.next(); err != nil || c != '"' || s.read != nil {
-		return 0, 0, false
+		return nil, false
 	}
-	for i := s.pos + 1; i < s.end; i++ {
+	from := s.pos + 1
+	for i := from; i < s.end; i++ {
 		switch c := s.buf[i]; {
 		case c == '"':
-			from, s.pos = s.pos+1, i+1
-			return from, i, true
+			s.pos = i + 1
+			return s.buf[from:i], true
 		case c == '\\' || c < 0x20:
-			return 0, 0, false
+			return nil, false
 		}
 	}
-	return 0, 0, false
+	return nil, false
 }
 
 // cut skips the rest of a string, of which dst is the beginning.

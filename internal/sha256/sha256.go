@@ -28,14 +28,15 @@ var k = [64]uint32{
 }
 
 // Hex returns the digest of text in lower-case hexadecimal.
-func Hex(text []byte) string {
-	sum := Sum(text)
+func Hex(text []byte) string { return string(AppendHex(nil, text)) }
+
+// AppendHex appends the digest of text in lower-case hexadecimal.
+func AppendHex(b, text []byte) []byte {
 	const digits = "0123456789abcdef"
-	var hex [2 * Size]byte
-	for i, b := range sum {
-		hex[2*i], hex[2*i+1] = digits[b>>4], digits[b&15]
+	for _, c := range Sum(text) {
+		b = append(b, digits[c>>4], digits[c&15])
 	}
-	return string(hex[:])
+	return b
 }
 
 // Sum returns the digest of text.
