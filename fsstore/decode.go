@@ -87,9 +87,31 @@ type decoder struct {
 	vars    []Var
 	recents []Recent
 	args    []string
+	first   struct { // all that one usual record needs
+		records [1]Record
+		vars    [2 * usualEnv]Var
+		recents [MaxRecent]Recent
+		args    [usualArgs]string
+		id      [128]byte
+		key     [32]byte
+		text    [256]byte
+	}
 }
 
-func newDecoder(many int) *decoder { return &decoder{many: many} }
+// How much records usually have.
+const (
+	usualEnv  = 8
+	usualArgs = 4
+	usualText = 512 // bytes in all
+)
+
+func newDecoder(many int) *decoder {
+	d := &decoder{many: many}
+	first := &d.first
+	d.records, d.vars, d.recents, d.args = first.records[:0], first.vars[:0], first.recents[:0], first.args[:0]
+	d.id, d.key, d.text = first.id[:0], first.key[:0], first.text[:0]
+	return d
+}
 
 // decode reads a record. One without an arrival sequence gets the given one.
 func (d *decoder) decode(text []byte, arrival int64) (*Record, error) {
@@ -139,9 +161,8 @@ func (d *decoder) keep(text []byte) string {
 		return word
 	}
 	if d.texts.Cap()-d.texts.Len() < len(text) {
-		const perRecord = 512
 		d.texts.Reset()
-		d.texts.Grow(max(perRecord*d.many, len(text)))
+		d.texts.Grow(max(usualText*d.many, len(text)))
 	}
 	from := d.texts.Len()
 	d.texts.Write(text)
@@ -380,7 +401,7 @@ func (d *decoder) env() ([]Var, error) {
 	if d.none() {
 		return nil, nil
 	}
-	d.vars = room(d.vars, 8, d.many)
+	d.vars = room(d.vars, usualEnv, d.many)
 	from := len(d.vars)
 	err := d.Object(func(key []byte) error {
 		v := Var{Name: d.keep(key)}
@@ -460,7 +481,7 @@ func (d *decoder) resume() error {
 	if d.none() {
 		return nil
 	}
-	d.args = room(d.args, 4, d.many)
+	d.args = room(d.args, usualArgs, d.many)
 	from := len(d.args)
 	err := d.Array(func() error {
 		var arg string
