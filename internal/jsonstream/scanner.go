@@ -42,6 +42,7 @@ type Scanner struct {
 	fills    int    // how often the stream was read, and buf moved
 	depth    int    // of the objects and arrays that are being read
 	key      []byte // the latest key
+	keySpace []byte // for one that does not stand in the text as it is
 	keyLimit int
 }
 
@@ -61,7 +62,7 @@ func NewBytes(text []byte) *Scanner {
 
 // Reset begins a new text in memory, with the space of the former one.
 func (s *Scanner) Reset(text []byte) {
-	*s = Scanner{buf: text, end: len(text), keyLimit: len(text), key: s.key[:0]}
+	*s = Scanner{buf: text, end: len(text), keyLimit: len(text), keySpace: s.keySpace[:0]}
 }
 
 // Peek returns the kind of the next value and leaves the value where it is.
@@ -252,15 +253,20 @@ func (s *Scanner) readKey() error {
 	} else if c != '"' {
 		return ErrSyntax
 	}
-	key, flaws, err := s.Text(s.key[:0], s.keyLimit)
+	if key, ok := s.Span(); ok {
+		s.key = key
+		return s.colon()
+	}
+	space, flaws, err := s.Text(s.keySpace[:0], s.keyLimit)
+	s.key, s.keySpace = space, space
 	if err == nil && flaws != 0 {
 		// What is left of a flawed key must not pass for another one.
-		key = key[:0]
+		s.key = nil
 		if s.read == nil {
 			err = ErrSyntax
 		}
 	}
-	if s.key = key; err != nil {
+	if err != nil {
 		return err
 	}
 	return s.colon()

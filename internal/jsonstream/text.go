@@ -64,9 +64,8 @@ func (s *Scanner) Text(dst []byte, limit int) ([]byte, Flaws, error) {
 	}
 }
 
-// Span reads a string that stands in the text as it is, without an escape, and
-// returns that part of the text. Of any other it reads nothing. Only for a
-// scanner of a text in memory that is valid UTF-8.
+// Span reads a string of plain ASCII without an escape and returns the part of
+// the text that it is. Of any other it reads nothing, nor of a stream.
 func (s *Scanner) Span() ([]byte, bool) {
 	if c, err := s.next(); err != nil || c != '"' || s.read != nil {
 		return nil, false
@@ -77,7 +76,7 @@ func (s *Scanner) Span() ([]byte, bool) {
 		case c == '"':
 			s.pos = i + 1
 			return s.buf[from:i], true
-		case c == '\\' || c < 0x20:
+		case c == '\\' || c < 0x20 || c >= utf8.RuneSelf:
 			return nil, false
 		}
 	}
