@@ -53,6 +53,15 @@ func complete(cmd *cobra.Command, flag string, values []string) {
 	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// rows returns those of the user's store that the flags let through.
+func (f *filter) rows(cmd *cobra.Command) ([]*fsstore.Annotated, error) {
+	l, err := readListing(cmd.ErrOrStderr())
+	if err != nil {
+		return nil, err
+	}
+	return f.apply(l.Rows)
+}
+
 // apply returns the rows that the flags let through.
 func (f *filter) apply(rows []*fsstore.Annotated) ([]*fsstore.Annotated, error) {
 	if err := oneOf("--agent", f.agents, agentIDs()); err != nil {

@@ -29,11 +29,7 @@ listed too.`,
   tongs-agents ps --json | jq '.sessions[] | {session_id, uptime_ms}'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := readListing(cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			rows, err := f.apply(l.Rows)
+			rows, err := f.rows(cmd)
 			if err != nil {
 				return err
 			}

@@ -24,11 +24,7 @@ ones that wait for an answer, then the ones idle for more than two minutes.`,
   tongs-agents status --json | jq '.summary.needs_attention'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := readListing(cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			rows, err := f.apply(l.Rows)
+			rows, err := f.rows(cmd)
 			if err != nil {
 				return err
 			}
