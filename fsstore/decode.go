@@ -204,16 +204,17 @@ func (d *decoder) none() bool {
 // finish checks what only the decoder sees.
 func (d *decoder) finish() error {
 	r := d.r
-	switch d.version {
-	case 0:
+	switch v := d.version; {
+	case v == 0:
 		r.Legacy = true
 		if r.Harness == "" {
 			r.Harness = d.agent
 		}
 		return nil
-	case 1:
-	default:
-		return invalid("schema_version", "is newer than this program")
+	case v < 0:
+		return invalid("schema_version", "is negative")
+	case v > 1:
+		return &wrapped{ErrInvalid, ErrNewer}
 	}
 	if d.number {
 		return invalid("pid", "or process_start is a number, not text")
@@ -500,12 +501,18 @@ func (d *decoder) waitingFor() error {
 	}
 	w := new(Wait)
 	d.r.WaitingFor = w
-	return d.Object(func(key []byte) error {
+	return d.Object(func(key []byte) (err error) {
+		if d.null, err = d.Null(); err != nil {
+			return err
+		}
 		switch string(key) {
 		case "agent_id":
 			return d.str(&w.AgentID)
 		case "tool":
 			return d.str(&w.Tool)
+		}
+		if d.none() {
+			return nil
 		}
 		return d.Skip()
 	})

@@ -24,6 +24,10 @@ var (
 	// key and the rule.
 	ErrInvalid = errors.New("invalid record")
 
+	// ErrNewer: the stored record has a schema that this program does not
+	// know. It is also ErrInvalid, and is never replaced.
+	ErrNewer = errors.New("schema_version is newer than this program")
+
 	// ErrStale: the stored record is newer.
 	ErrStale = errors.New("older than the stored record")
 

@@ -34,7 +34,7 @@ func (s *Store) Launch(id string) (Launch, error) {
 	}
 	dir, err := openPrivate(s.state, "launches", Read)
 	if err != nil {
-		return l, openError(err)
+		return l, openError(err, Read)
 	}
 	defer dir.Close()
 	text, err := readPrivate(dir, id+".json", nil)

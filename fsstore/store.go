@@ -31,17 +31,18 @@ const (
 )
 
 // Open opens a state directory. Except for Create, one that does not exist is
-// fs.ErrNotExist: there are no sessions. One that is not ours alone to write,
-// or cannot be used for another reason, is ErrUnavailable.
+// fs.ErrNotExist: there are no sessions. One that is a symbolic link or of
+// another user, or cannot be used for another reason, is ErrUnavailable. One
+// that others may enter is narrowed, except for Read.
 func Open(path string, access Access) (*Store, error) {
 	state, err := openState(path, access)
 	if err != nil {
-		return nil, openError(err)
+		return nil, openError(err, access)
 	}
 	sessions, err := openPrivate(state, "sessions", access)
 	if err != nil {
 		state.Close()
-		return nil, openError(err)
+		return nil, openError(err, access)
 	}
 	s := &Store{state: state, sessions: sessions, locks: noLocks}
 	if access != Read {
@@ -53,8 +54,8 @@ func Open(path string, access Access) (*Store, error) {
 	return s, nil
 }
 
-func openError(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+func openError(err error, access Access) error {
+	if access != Create && errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return unavailable(err)
@@ -83,8 +84,8 @@ type Rules struct {
 // refused, except for one that was stored already.
 //
 // The first update that knows the process of a session continues the session's
-// unresolved record: change gets that one, and it is removed once the new one
-// is written.
+// unresolved record: change gets that one. Once an identified record is written
+// the unresolved one is removed.
 //
 // Without Create a missing record is fs.ErrNotExist, found without a lock.
 func (s *Store) Update(key Key, rules Rules, change func(old *Record) (*Record, error)) (*Record, error) {
@@ -146,7 +147,7 @@ func (s *Store) Update(key Key, rules Rules, change func(old *Record) (*Record, 
 	if err := s.write(&r, digest); err != nil {
 		return nil, err
 	}
-	if continued != nil {
+	if key.Instance != Unresolved && s.exists(recordFile(key.unresolved().digest())) {
 		err = s.removeUnresolved(key, deadline)
 	}
 	return &r, err
@@ -219,10 +220,12 @@ func (s *Store) exists(name string) bool {
 }
 
 // stored reads a record of schema 1. Something that is no record counts as
-// none: a write replaces it.
+// none: a write replaces it, but not what a newer program has written.
 func (s *Store) stored(digest string) (*Record, error) {
 	r, err := s.readRecord(recordFile(digest), nil, newDecoder(1))
 	switch {
+	case errors.Is(err, ErrNewer):
+		return nil, err
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, ErrInvalid):
 		return nil, nil
 	case err != nil:

@@ -255,14 +255,14 @@ func TestContinue(t *testing.T) {
 		t.Error("the unresolved record is still there")
 	}
 
-	// Later events go on with the identified one, and leave one of another
-	// instance alone.
+	// Later events go on with the identified one. An unresolved record that
+	// came into being beside it goes with the next of them.
 	update(t, s, waiting.Key, to(waiting))
 	if got := update(t, s, identified.Key, to(identified)); got.Arrival != 5 {
 		t.Errorf("got arrival %d, want 5", got.Arrival)
 	}
-	if get(t, s, waiting.Key) == nil {
-		t.Error("an update of what exists removed the unresolved record")
+	if get(t, s, waiting.Key) != nil {
+		t.Error("the unresolved record is still there beside the identified one")
 	}
 	// Another session's is not continued.
 	update(t, s, simple("other").Key, func(old *Record) (*Record, error) {
@@ -616,5 +616,39 @@ func TestTempNames(t *testing.T) {
 		if st, err := os.Lstat(filepath.Join(tmp, name)); err != nil || st.Mode() != 0o600 {
 			t.Errorf("%s: mode %v, %v", name, st.Mode(), err)
 		}
+	}
+}
+
+// TestNewerSchema: what a newer program has written is neither read nor
+// replaced.
+func TestNewerSchema(t *testing.T) {
+	s, path := openStore(t)
+	update(t, s, simple("s").Key, to(simple("s")))
+	file := recordPath(path, simple("s").Key)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := strings.Replace(string(text), `"schema_version":1`, `"schema_version":2`, 1)
+	writeText(t, file, newer)
+	_, err = s.Update(simple("s").Key, Rules{Create: true, Wait: patience}, to(simple("s")))
+	if !errors.Is(err, ErrNewer) || !errors.Is(err, ErrInvalid) {
+		t.Errorf("got %v, want ErrNewer", err)
+	}
+	checkText(t, file, newer)
+}
+
+// TestOpenCannotCreate: a directory that cannot be made is not a store that
+// does not exist.
+func TestOpenCannotCreate(t *testing.T) {
+	dangling := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("nowhere", dangling); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dangling+"/state", Create); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("Create: got %v, want ErrUnavailable", err)
+	}
+	if _, err := Open(dangling+"/state", Read); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrUnavailable) {
+		t.Errorf("Read: got %v, want fs.ErrNotExist", err)
 	}
 }

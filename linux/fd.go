@@ -2,6 +2,7 @@ package linux
 
 import (
 	"io/fs"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -92,16 +93,22 @@ func (fd FD) Fstatfs() (magic uint32, err error) {
 	return uint32(st.Type), nil
 }
 
-// PollIn waits until fd can be read without blocking, or at its end, for at
-// most timeout milliseconds. It reports whether that came about in time.
-// See poll(2).
-func (fd FD) PollIn(timeout int) (bool, error) {
+// PollIn waits until fd can be read without blocking, or is at its end, and
+// reports whether that came about in time. See poll(2).
+func (fd FD) PollIn(timeout time.Duration) (bool, error) {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	n, err := retry(func() (int, error) { return unix.Poll(fds, timeout) })
-	if err != nil {
-		return false, callError("poll", err)
+	deadline := time.Now().Add(timeout)
+	for {
+		// Rounded up: 0 would not wait at all.
+		left := max(time.Until(deadline)+time.Millisecond-1, 0) / time.Millisecond
+		n, err := unix.Poll(fds, int(left))
+		switch {
+		case err == nil:
+			return n > 0, nil
+		case err != unix.EINTR: // which SA_RESTART does not spare poll, see signal(7)
+			return false, callError("poll", err)
+		}
 	}
-	return n > 0, nil
 }
 
 // IsTerminal reports whether fd is a terminal. See isatty(3).

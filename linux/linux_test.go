@@ -351,7 +351,7 @@ func TestPollIn(t *testing.T) {
 	w.Close()
 	check("at the end", true)
 	start := time.Now()
-	if got, err := openFIFO(t).PollIn(30); got || err != nil || time.Since(start) < 30*time.Millisecond {
+	if got, err := openFIFO(t).PollIn(30 * time.Millisecond); got || err != nil || time.Since(start) < 30*time.Millisecond {
 		t.Errorf("wait: got %v, %v after %v, want false after 30 ms", got, err, time.Since(start))
 	}
 }

@@ -51,6 +51,8 @@ func (root FS) Check(id Identity, here Host) (Answer, string) {
 		return Unknown, "recorded in another pid namespace"
 	case id.PID == "":
 		return Unknown, "no process recorded"
+	case here.Foreign:
+		return Unknown, "the proc file system is of another pid namespace"
 	}
 	pid, err := strconv.ParseUint(id.PID, 10, 31)
 	if err != nil || pid == 0 {
@@ -75,8 +77,7 @@ func (root FS) Check(id Identity, here Host) (Answer, string) {
 // absent answers for a process that has no stat file.
 func (root FS) absent(pid int) (Answer, string) {
 	process := "process " + strconv.Itoa(pid)
-	// Without a proc file system, and in one of another pid namespace, there
-	// is no self.
+	// Without a proc file system there is no self.
 	if err := linux.Stat(string(root)+"/self", new(unix.Stat_t)); err != nil {
 		return Unknown, "no proc file system at " + string(root)
 	}

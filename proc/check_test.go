@@ -37,7 +37,9 @@ func tree(t *testing.T, comm string, state string) proc.FS {
 
 func TestCheck(t *testing.T) {
 	here := proc.Host{BootID: "b1", PIDNamespace: "n1", MachineID: "m1"}
-	host := func(boot, namespace, machine string) proc.Host { return proc.Host{boot, namespace, machine} }
+	host := func(boot, namespace, machine string) proc.Host {
+		return proc.Host{BootID: boot, PIDNamespace: namespace, MachineID: machine}
+	}
 	for _, test := range []struct {
 		name string
 		comm string

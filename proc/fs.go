@@ -36,8 +36,12 @@ func (root FS) Stat(pid int) (Stat, error) {
 // Cmdline returns the arguments of a process, argv[0] first, as the bytes that
 // they are: they need not be UTF-8. What is beyond 64 KiB is left out. A
 // kernel thread and a dead process have none.
-func (root FS) Cmdline(pid int) ([]string, error) {
-	path := root.path(pid, "cmdline")
+func (root FS) Cmdline(pid int) ([]string, error) { return cmdline(root.path(pid, "cmdline")) }
+
+// OwnCmdline returns the arguments of the caller, whatever its pid is there.
+func (root FS) OwnCmdline() ([]string, error) { return cmdline(string(root) + "/self/cmdline") }
+
+func cmdline(path string) ([]string, error) {
 	buf := make([]byte, 4<<10)
 	data, err := read(path, buf)
 	if len(data) == len(buf) {

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"io/fs"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +17,10 @@ type Host struct {
 	BootID       string
 	PIDNamespace string
 	MachineID    string
+
+	// Foreign: the proc file system is of another pid namespace, so that a pid
+	// of ours names somebody else in it.
+	Foreign bool
 }
 
 // Host describes where the caller runs.
@@ -24,7 +29,19 @@ func (root FS) Host() Host {
 	here.BootID, _ = root.BootID()
 	here.PIDNamespace, _ = root.PIDNamespace()
 	here.MachineID, _ = MachineID()
+	here.Foreign = root.Foreign()
 	return here
+}
+
+// Foreign reports whether the proc file system is of another pid namespace, as
+// after unshare(1) without a new mount of it: then self names the caller by
+// another pid. A test's tree is not asked, nor one that is not mounted.
+func (root FS) Foreign() bool {
+	if root != Root {
+		return false
+	}
+	self, err := linux.Readlinkat(linux.CWD, string(root)+"/self")
+	return err == nil && self != strconv.Itoa(unix.Getpid())
 }
 
 // BootID returns the random id that the kernel chose when it started, see

@@ -373,12 +373,23 @@ func TestReadsAllWhateverItIs(t *testing.T) {
 		// The shell says whether cat was stopped by SIGPIPE.
 		c := hookCall(t.TempDir(), args, "").inShell(`{ cat ` + file + ` || echo stopped >&2; } | "$@"`)
 		quiet(t, a.run(c))
+		quiet(t, a.run(hookCall(t.TempDir(), args, "", "TONGS_AGENTS_DISABLE=1").inShell(`{ cat `+file+` || echo stopped >&2; } | "$@"`)))
+	}
+	// Nor does a number that is none of ours.
+	large = `{"schema_version":1,"event_id":"pi.x","sequence":1e3,"x":"` + strings.Repeat("x", 1<<20) + `"}`
+	if err := os.WriteFile(file, []byte(large), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := hookCall(t.TempDir(), "fleet-event", "").inShell(`{ cat ` + file + ` || echo stopped >&2; } | "$@"`)
+	quiet(t, a.run(c))
+	if got := debug(a, c); !strings.Contains(got, "sequence is of a wrong type") {
+		t.Errorf("got %q", got)
 	}
 }
 
 func TestDisabled(t *testing.T) {
 	t.Parallel()
-	a, _ := piped(t) // nothing comes, and it is not waited for
+	a, _ := piped(t) // nothing comes
 	state := filepath.Join(t.TempDir(), "state")
 	c := inherit(hookCall(state, "session-start", "", "TONGS_AGENTS_DISABLE=1"))
 	quiet(t, a.run(c))

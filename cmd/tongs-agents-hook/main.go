@@ -28,9 +28,10 @@ func main() {
 	defer quiet()
 	// Ctrl-C and a closed terminal go to the agent's whole process group, and
 	// must not end the write of that very event. To the others the runtime
-	// would answer with status 2.
+	// would answer with status 2, as it does to SIGSEGV, SIGBUS and SIGFPE,
+	// which it needs to make panics of.
 	linux.Ignore(unix.SIGHUP, unix.SIGINT, unix.SIGTERM, unix.SIGPIPE,
-		unix.SIGQUIT, unix.SIGABRT, unix.SIGTRAP, unix.SIGSYS, unix.SIGSTKFLT, unix.SIGXFSZ)
+		unix.SIGQUIT, unix.SIGILL, unix.SIGABRT, unix.SIGTRAP, unix.SIGSYS, unix.SIGSTKFLT, unix.SIGXFSZ)
 	if linux.Stdin.IsTerminal() {
 		stderr.WriteAll([]byte(hook.Usage))
 		unix.Exit(1)

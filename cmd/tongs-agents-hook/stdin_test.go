@@ -264,7 +264,7 @@ func TestManyOpenPipes(t *testing.T) {
 
 // Ctrl-C and a closed terminal go to the hooks too.
 func TestSignals(t *testing.T) {
-	for _, sig := range []unix.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGQUIT, unix.SIGHUP, unix.SIGPIPE, unix.SIGXFSZ} {
+	for _, sig := range []unix.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGQUIT, unix.SIGHUP, unix.SIGPIPE, unix.SIGXFSZ, unix.SIGILL, unix.SIGABRT, unix.SIGTRAP, unix.SIGSYS} {
 		t.Run(unix.SignalName(sig), func(t *testing.T) {
 			t.Parallel()
 			a, w := piped(t)
@@ -282,6 +282,31 @@ func TestSignals(t *testing.T) {
 			quiet(t, a.answer())
 			want(t, state, "s1", fsstore.Started)
 		})
+	}
+}
+
+// A signal that the runtime handles begins no new wait: dragging the edge of a
+// terminal sends many.
+func TestPatienceDespiteSignals(t *testing.T) {
+	t.Parallel()
+	a, _ := piped(t)
+	begun := time.Now()
+	pid := a.begin(inherit(hookCall(t.TempDir(), "", "")))
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(100 * time.Millisecond):
+				unix.Kill(pid, unix.SIGWINCH)
+			}
+		}
+	}()
+	quiet(t, a.answer())
+	close(done)
+	if took := time.Since(begun); took > 4*time.Second {
+		t.Errorf("gave up after %v, want about 1 s", took)
 	}
 }
 

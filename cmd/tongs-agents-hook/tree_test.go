@@ -225,6 +225,18 @@ func TestUnresolvedContinues(t *testing.T) {
 	want(t, state, "s1", fsstore.Idle)
 }
 
+// In the proc file system of another pid namespace our pids name strangers: the
+// hook finds its arguments, and no owner.
+func TestForeignProc(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	a := claude(t, nil)
+	quiet(t, a.run(hookCall(state, "", started).inShell(`exec unshare -Urpf "$@"`)))
+	if r := want(t, state, "s1", fsstore.Started); r.Identity != fsstore.Unresolved {
+		t.Errorf("owner %s in a foreign proc file system", r.Instance)
+	}
+}
+
 // The end of a session in one process says nothing of it in another one: the
 // former process of a session that was resumed may end late.
 func TestEndFromAnotherProcess(t *testing.T) {
@@ -300,6 +312,39 @@ func TestEnvironmentIsNotStored(t *testing.T) {
 	}
 }
 
+// A server that a launched client happened to start is not of that launch, nor
+// are the sessions of other clients; one that was launched itself is.
+func TestLaunchOfServer(t *testing.T) {
+	t.Parallel()
+	const id = "0123456789abcdef0123456789abcdef"
+	a := start(t, nil, nil, process(t, "codex"), process(t, "codex", "app-server"))
+	client, err := proc.Root.Process(a.cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for launched, want := range map[*proc.Process]string{client: "", a.self: id} {
+		state := t.TempDir()
+		writeLaunch(t, state, id, launched.PID, launched.Start)
+		a.hook(state, "--agent codex", started, fsstore.EnvLaunchID+"="+id)
+		r := record(t, state)
+		if r == nil || r.Mode != fsstore.Daemon || r.LookupEnv(fsstore.EnvLaunchID) != want {
+			t.Errorf("launched %d: got %+v, want launch %q", launched.PID, r, want)
+		}
+	}
+}
+
+func writeLaunch(t *testing.T, state, id string, pid int, start string) {
+	t.Helper()
+	dir := filepath.Join(state, "launches")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf(`{"profile":"work","argv":["claude"],"pid":"%d","process_start":"%s","boot_id":"%s"}`, pid, start, proc.Root.Host().BootID)
+	if err := os.WriteFile(filepath.Join(dir, id+".json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // The launch that a session descends from is kept with it, if it does.
 func TestLaunch(t *testing.T) {
 	t.Parallel()
@@ -309,17 +354,7 @@ func TestLaunch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write := func(state, id string, pid int, start string) {
-		t.Helper()
-		dir := filepath.Join(state, "launches")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		text := fmt.Sprintf(`{"profile":"work","argv":["claude"],"pid":"%d","process_start":"%s","boot_id":"%s"}`, pid, start, proc.Root.Host().BootID)
-		if err := os.WriteFile(filepath.Join(dir, id+".json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(state, id string, pid int, start string) { writeLaunch(t, state, id, pid, start) }
 	tests := []struct {
 		name    string
 		prepare func(state string)

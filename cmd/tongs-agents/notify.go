@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -111,7 +110,7 @@ func notify(n hook.Notice) (*fsstore.Record, error) {
 	}
 	r, err := hook.Notify(n)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, hook.ErrNothingToEnd):
 		err = fmt.Errorf("no session of %s to end", n.Agent)
 	case errors.Is(err, fsstore.ErrStale):
 		err = fmt.Errorf("session %q orders its reports itself and takes none from elsewhere", n.Session)

@@ -126,13 +126,11 @@ func (d *emissionDecoder) decode() error {
 		if null, err := d.Null(); err != nil || null {
 			return err
 		}
-		before := d.wrong
 		d.wrong = harness.NoField
 		err := d.member(string(key))
 		if d.wrong != harness.NoField && d.bad == "" {
 			d.bad = string(key)
 		}
-		d.wrong = before
 		return err
 	})
 	switch {
@@ -166,6 +164,9 @@ func (d *emissionDecoder) member(key string) (err error) {
 	case "instance_id":
 		d.seen |= keyInstance
 		err = d.nonempty(&m.key.Instance, fsstore.MaxInstance)
+		if m.key.Instance == fsstore.Unresolved {
+			d.wrong = any
+		}
 	case "sequence":
 		d.seen |= keySequence
 		m.sequence, err = d.number()
@@ -195,7 +196,7 @@ func (d *emissionDecoder) member(key string) (err error) {
 
 func (d *emissionDecoder) nonempty(s *string, limit int) error {
 	err := d.exact(harness.Proof, s, limit)
-	if *s == "" || *s == fsstore.Unresolved {
+	if *s == "" {
 		d.wrong = harness.Proof
 	}
 	return err
@@ -207,9 +208,10 @@ func (d *emissionDecoder) number() (int64, error) {
 	if !ok {
 		return 0, err
 	}
-	n, err := d.Int() // an error for a fraction, an exponent, or one too large
-	if n < 0 {
+	n, err := d.Int()
+	if n < 0 || err == jsonstream.ErrType { // a fraction, an exponent, or one too large
 		d.wrong = harness.Proof
+		err = nil
 	}
 	return n, err
 }
@@ -231,11 +233,11 @@ func (d *emissionDecoder) pid() error {
 	if err != nil {
 		return err
 	}
-	p, statErr := proc.Root.Process(int(n))
-	if n <= 0 || n > 1<<31-1 || statErr != nil || p.State == 'Z' || p.State == 'X' {
-		d.wrong = harness.Proof
-		return nil
+	d.wrong = harness.Proof
+	if n > 0 && n <= 1<<31-1 && !proc.Root.Foreign() {
+		if p, err := proc.Root.Process(int(n)); err == nil && !p.Dead() {
+			d.m.owner, d.wrong = p, harness.NoField
+		}
 	}
-	d.m.owner = p
 	return nil
 }

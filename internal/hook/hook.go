@@ -34,7 +34,7 @@ type change interface {
 // was recorded; the error says why nothing was.
 func Run(in linux.FD, boottime int64) (string, error) {
 	// os.Args would link package os, whose start costs more than this file.
-	args, err := proc.Root.Cmdline(unix.Getpid())
+	args, err := proc.Root.OwnCmdline()
 	if err != nil || len(args) == 0 {
 		return "", dropped("no arguments in /proc/self/cmdline")
 	}
@@ -43,17 +43,18 @@ func Run(in linux.FD, boottime int64) (string, error) {
 
 // RunArgs is Run with given arguments.
 func RunArgs(args []string, in linux.FD, boottime int64) (string, error) {
+	scanner := jsonstream.NewReader((&stdin{fd: in}).Read, space[:])
 	if getenv("TONGS_AGENTS_DISABLE") == "1" {
+		scanner.Skip() // see decodePayload
 		return "", dropped("disabled by TONGS_AGENTS_DISABLE")
 	}
-	scanner := jsonstream.NewReader((&stdin{fd: in}).Read, space[:])
 	c, err := read(args, scanner, boottime)
 	if err != nil {
 		return "", noted(err)
 	}
 	r, err := store(c)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fsstore.ErrUnavailable):
 		return "", dropped("no record that the event could change")
 	case err != nil:
 		return "", noted(err)

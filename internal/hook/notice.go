@@ -2,6 +2,7 @@ package hook
 
 import (
 	"errors"
+	"io/fs"
 	"strconv"
 	"time"
 
@@ -33,8 +34,10 @@ type Notice struct {
 // NoProcess says that a session has no process.
 const NoProcess = "none"
 
-// Notify writes the record of a notice and returns it. A notice that a session
-// has ended creates none: that is fs.ErrNotExist.
+// ErrNothingToEnd: a notice that a session has ended creates no record.
+var ErrNothingToEnd = errors.New("no such session to end")
+
+// Notify writes the record of a notice and returns it.
 func Notify(n Notice) (*fsstore.Record, error) {
 	e := event{
 		via: "notify", name: "notify", harness: harness.ByID(n.Agent),
@@ -57,7 +60,7 @@ func Notify(n Notice) (*fsstore.Record, error) {
 		return nil, err
 	}
 	rules := fsstore.Rules{Create: n.Status != fsstore.Ended, Wait: lockWait}
-	return store.Update(e.key, rules, func(old *fsstore.Record) (*fsstore.Record, error) {
+	r, err := store.Update(e.key, rules, func(old *fsstore.Record) (*fsstore.Record, error) {
 		r := fsstore.Record{Key: e.key, Kind: fsstore.KindSession, Started: e.ts}
 		if old != nil {
 			r = *old
@@ -65,6 +68,10 @@ func Notify(n Notice) (*fsstore.Record, error) {
 		e.setTo(&r, n.Status, n.Detail)
 		return e.finish(store, &r, state), nil
 	})
+	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fsstore.ErrUnavailable) {
+		err = ErrNothingToEnd
+	}
+	return r, err
 }
 
 // identify finds the process and the session of a notice about none that is
@@ -83,7 +90,7 @@ func (e *event) identify(n Notice, store *fsstore.Store) error {
 	e.key = fsstore.Key{Harness: n.Agent, Session: n.Session, Instance: fsstore.Unresolved}
 	if n.PID != NoProcess {
 		p, err := proc.Root.Process(pid)
-		if err != nil || p.Dead() {
+		if err != nil || p.Dead() || proc.Root.Foreign() {
 			return errors.New("no process " + strconv.Itoa(pid))
 		}
 		e.owner = p

@@ -191,10 +191,13 @@ func (d *payloadDecoder) backgroundTasks() error {
 		}
 		status := ""
 		err = d.Object(func(key []byte) error {
-			if string(key) == "status" {
-				return d.word(harness.Tasks, &status)
+			if null, err := d.Null(); err != nil || null || string(key) != "status" {
+				if !null && err == nil {
+					err = d.Skip()
+				}
+				return err
 			}
-			return d.Skip()
+			return d.word(harness.Tasks, &status)
 		})
 		if status == "running" {
 			d.tasks++

@@ -42,6 +42,7 @@ func TestDecodePayload(t *testing.T) {
 		{"texts are mended", `{"message":"a\u0000b\ud800c` + "\xff" + `d"}`, func(p *payload) bool { return p.message == "ab\ufffdc\ufffdd" }},
 		{"tasks", `{"background_tasks":[{"status":"running"},{"status":"done"},{"x":{"status":"running"}},{"status":"running","status":"done"},{"id":1,"status":"running"}]}`,
 			func(p *payload) bool { return p.tasks == 2 }},
+		{"tasks with null", `{"background_tasks":[{"status":null},{"status":"running","id":null}]}`, func(p *payload) bool { return p.tasks == 1 }},
 		{"no tasks", `{"background_tasks":[]}`, func(p *payload) bool { return p.tasks == 0 }},
 		{"what follows", `{"session_id":"s"}{"session_id":"t"}`, func(p *payload) bool { return p.session == "s" }},
 		{"proof of another harness", `{"cursor_version":"1"}`, func(p *payload) bool { return !p.proof }},

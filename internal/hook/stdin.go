@@ -38,8 +38,7 @@ func (s *stdin) Read(p []byte) (int, error) {
 	if left <= 0 {
 		return 0, errSlow
 	}
-	// Rounded up: 0 would not wait at all.
-	ready, err := s.fd.PollIn(int((min(left, silence) + time.Millisecond - 1) / time.Millisecond))
+	ready, err := s.fd.PollIn(min(left, silence))
 	switch {
 	case err != nil:
 		return 0, err

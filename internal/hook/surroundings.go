@@ -37,7 +37,7 @@ func (e *event) surroundings(store *fsstore.Store) surroundings {
 			s.tty = proc.TTYName(e.owner.TTY)
 		}
 	}
-	s.env = append(s.env, e.launchEnv(store)...)
+	s.env = append(s.env, e.launchEnv(store, s.mode)...)
 	return s
 }
 
@@ -53,10 +53,12 @@ func (e *event) mode() string {
 }
 
 // launchEnv returns the variables of the launch that this process descends
-// from.
-func (e *event) launchEnv(store *fsstore.Store) []fsstore.Var {
+// from. One that a server was started by is not that of its sessions, unless
+// it launched the server itself.
+func (e *event) launchEnv(store *fsstore.Store, mode string) []fsstore.Var {
 	launch, ok := e.launch(store)
-	if !ok {
+	shared := mode == fsstore.Daemon || mode == fsstore.Background
+	if !ok || shared && launch.PID+":"+launch.ProcessStart != instanceOf(e.owner) {
 		return nil
 	}
 	env := []fsstore.Var{{Name: fsstore.EnvLaunchID, Value: launch.ID}}

@@ -125,7 +125,8 @@ func (s *Scanner) Array(element func() error) error {
 	}
 }
 
-// Int reads a number without fraction and exponent that fits an int64.
+// Int reads a number without fraction and exponent that fits an int64. Any
+// other number is read too, and ErrType.
 func (s *Scanner) Int() (int64, error) {
 	if err := s.want(Number); err != nil {
 		return 0, err
@@ -134,7 +135,7 @@ func (s *Scanner) Int() (int64, error) {
 	if negative {
 		s.pos++
 	}
-	n, digits, zero := int64(0), 0, false
+	n, digits, zero, fits := int64(0), 0, false, true
 	for {
 		c, err := s.byte()
 		if err != nil && (err != io.EOF || digits == 0) {
@@ -145,6 +146,12 @@ func (s *Scanner) Int() (int64, error) {
 				return 0, ErrSyntax
 			}
 			if err == nil && (c == '.' || c == 'e' || c == 'E') {
+				fits = false
+				if err := s.skipFraction(); err != nil {
+					return 0, err
+				}
+			}
+			if !fits {
 				return 0, ErrType
 			}
 			return n, nil
@@ -155,11 +162,9 @@ func (s *Scanner) Int() (int64, error) {
 			d = -d
 		}
 		zero = zero || digits == 0 && c == '0'
-		if next := n*10 + d; n > maxInt/10 || n < -maxInt/10 || negative != (next < 0) && next != 0 {
-			return 0, ErrType
-		} else {
-			n = next
-		}
+		next := n*10 + d
+		fits = fits && n <= maxInt/10 && n >= -maxInt/10 && (negative == (next < 0) || next == 0)
+		n = next
 		digits++
 		s.pos++
 	}
@@ -519,7 +524,13 @@ func (s *Scanner) skipNumber() error {
 	} else if err := s.digits(); err != nil {
 		return err
 	}
-	if c, err = s.byte(); err == nil && c == '.' {
+	return s.skipFraction()
+}
+
+// skipFraction skips the fraction and the exponent of a number, if there are.
+func (s *Scanner) skipFraction() error {
+	c, err := s.byte()
+	if err == nil && c == '.' {
 		s.pos++
 		if err := s.digits(); err != nil {
 			return err
