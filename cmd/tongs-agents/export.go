@@ -32,6 +32,9 @@ out.`,
 			if rows, err = f.apply(rows); err != nil {
 				return err
 			}
+			if len(args) == 1 && len(rows) == 0 {
+				return fail(fmt.Errorf("no session matches %q", args[0]))
+			}
 			var b []byte
 			for i := range rows {
 				b = append(rows[i].Record.AppendJSON(b), '\n')

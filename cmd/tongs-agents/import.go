@@ -41,18 +41,13 @@ refused.`,
 			if len(args) == 0 {
 				err = im.read("", cmd.InOrStdin())
 			}
-			for _, name := range args {
-				if err == nil {
-					err = im.readFile(name)
-				}
+			for _, name := range args { // one that cannot be read does not keep the others
+				err = errors.Join(err, im.readFile(name))
 			}
-			if err := im.print(cmd.OutOrStdout(), asJSON); err != nil {
-				return fail(err)
+			if err == nil || asJSON || len(im.answers) > 0 {
+				err = errors.Join(err, im.print(cmd.OutOrStdout(), asJSON))
 			}
-			if err != nil {
-				return fail(err)
-			}
-			return im.verdict()
+			return fail(errors.Join(err, im.verdict()))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -232,7 +227,7 @@ func (im *importer) verdict() error {
 		}
 	}
 	if refused > 0 {
-		return fail(fmt.Errorf("%d of %d records were not written", refused, len(im.answers)))
+		return fmt.Errorf("%d of %d records were not written", refused, len(im.answers))
 	}
 	return nil
 }

@@ -117,6 +117,8 @@ func addCompletion(root *cobra.Command) {
 	completion.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
 	for _, shell := range completion.Commands() {
 		shell.Example = "  tongs-agents completion " + shell.Name()
+		script := shell.RunE
+		shell.RunE = func(cmd *cobra.Command, args []string) error { return fail(script(cmd, args)) }
 	}
 }
 

@@ -29,8 +29,8 @@ func newNotify() *cobra.Command {
 		Long: `notify records what any program does, so that it is listed with the agents. The
 session is the launch that the caller descends from, else the calling process;
 --session names another one. With --agent and --session it updates the live
-record of that session. A record without a process (--pid none) goes after ten
-minutes if it is not refreshed.`,
+record of that session. A record without a process (--pid none) is listed until
+it is reported as ended.`,
 		Example: `  tongs-agents notify --status running --detail "nightly build"
   tongs-agents notify --status waiting --detail "needs a password"
   tongs-agents notify --status idle --session backup --pid none`,
