@@ -57,16 +57,17 @@ static int lock(int dir, const char *name) {
 int main(int argc, char **argv) {
 	must(argc == 5);
 	boottime();
-	int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ};
-	for (int i = 0; i < 6; i++)
+	int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGQUIT, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGSTKFLT, SIGXFSZ};
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		sigaction(signals[i], &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
 	struct termios terminal;
 	ioctl(0, TCGETS, &terminal);
 
+	slurp("/proc/self/cmdline", 4096);
+	int parent = getppid();
 	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/cmdline", getpid());
-	slurp(path, 4096);
-	snprintf(path, sizeof path, "/proc/%d/stat", getppid());
+	must(readlinkat(AT_FDCWD, "/proc/self", path, sizeof path) > 0 && getpid() > 0);
+	snprintf(path, sizeof path, "/proc/%d/stat", parent);
 	slurp(path, 1024);
 	struct pollfd in = {.fd = 0, .events = POLLIN};
 	must(ppoll(&in, 1, &(struct timespec){1, 0}, NULL) == 1);
@@ -95,6 +96,7 @@ int main(int argc, char **argv) {
 	must(write(fd, buf, st.st_size) == st.st_size);
 	must(close(fd) == 0);
 	must(renameat(sessions, temp, sessions, argv[4]) == 0);
+	fstatat(sessions, "fleet-v1-of-the-unresolved-record.json", &st, AT_SYMLINK_NOFOLLOW);
 	close(record);
 	close(identity);
 	_exit(0);
