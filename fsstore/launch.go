@@ -1,8 +1,6 @@
 package fsstore
 
-import (
-	"strconv"
-)
+import "strconv"
 
 // Launch is what is known of one command that a launch started: the file
 // launches/ID.json.

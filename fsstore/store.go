@@ -89,9 +89,11 @@ type Rules struct {
 //
 // Without Create a missing record is fs.ErrNotExist, found without a lock.
 func (s *Store) Update(key Key, rules Rules, change func(old *Record) (*Record, error)) (*Record, error) {
-	digest := key.digest()
-	if !rules.Create && !s.exists(recordFile(digest)) &&
-		(key.Instance == Unresolved || !s.exists(recordFile(key.unresolved().digest()))) {
+	digest, unresolved := key.digest(), ""
+	if key.Instance != Unresolved {
+		unresolved = key.unresolved().digest()
+	}
+	if !rules.Create && !s.exists(digest) && !s.exists(unresolved) {
 		return nil, fs.ErrNotExist
 	}
 	deadline := time.Now().Add(rules.Wait)
@@ -107,18 +109,12 @@ func (s *Store) Update(key Key, rules Rules, change func(old *Record) (*Record, 
 	defer lock.release()
 
 	old, err := s.stored(digest)
+	from := old // or the unresolved record that this one continues
+	if err == nil && old == nil && unresolved != "" {
+		from, err = s.stored(unresolved)
+	}
 	if err != nil {
 		return nil, err
-	}
-	var continued *Record // the unresolved record
-	if old == nil && key.Instance != Unresolved {
-		if continued, err = s.stored(key.unresolved().digest()); err != nil {
-			return nil, err
-		}
-	}
-	from := old
-	if continued != nil {
-		from = continued
 	}
 	if from == nil && !rules.Create {
 		return nil, fs.ErrNotExist
@@ -147,8 +143,8 @@ func (s *Store) Update(key Key, rules Rules, change func(old *Record) (*Record, 
 	if err := s.write(&r, digest); err != nil {
 		return nil, err
 	}
-	if key.Instance != Unresolved && s.exists(recordFile(key.unresolved().digest())) {
-		err = s.removeUnresolved(key, deadline)
+	if s.exists(unresolved) {
+		err = s.removeUnresolved(unresolved, deadline)
 	}
 	return &r, err
 }
@@ -177,8 +173,7 @@ func (s *Store) write(r *Record, digest string) error {
 }
 
 // removeUnresolved is the one removal that a writer makes.
-func (s *Store) removeUnresolved(key Key, deadline time.Time) error {
-	digest := key.unresolved().digest()
+func (s *Store) removeUnresolved(digest string, deadline time.Time) error {
 	lock, err := s.lock(recordLock(digest), deadline)
 	if err != nil {
 		return err
@@ -214,9 +209,10 @@ func (r *Record) NewerThan(bootID string, boottime int64) bool {
 	return r.BootID != "" && r.BootID == bootID && boottime > 0 && r.Boottime > boottime
 }
 
-func (s *Store) exists(name string) bool {
+// exists reports whether there is a record file. No digest names none.
+func (s *Store) exists(digest string) bool {
 	var st unix.Stat_t
-	return linux.Fstatat(s.sessions, name, &st) == nil
+	return digest != "" && linux.Fstatat(s.sessions, recordFile(digest), &st) == nil
 }
 
 // stored reads a record of schema 1. Something that is no record counts as

@@ -191,10 +191,10 @@ func (d *payloadDecoder) backgroundTasks() error {
 		}
 		status := ""
 		err = d.Object(func(key []byte) error {
-			if null, err := d.Null(); err != nil || null || string(key) != "status" {
-				if !null && err == nil {
-					err = d.Skip()
-				}
+			if string(key) != "status" {
+				return d.Skip()
+			}
+			if null, err := d.Null(); err != nil || null {
 				return err
 			}
 			return d.word(harness.Tasks, &status)

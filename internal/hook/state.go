@@ -60,7 +60,7 @@ func (e *event) step(r *fsstore.Record) effect {
 	}
 	// What follows says that the main agent goes on or has stopped. It does
 	// not end the wait of a subagent, which works beside it.
-	subagentWaits := r.Status == fsstore.Waiting && r.WaitingFor != nil && r.WaitingFor.AgentID != ""
+	subagentWaits := waitingSubagent(r) != ""
 	switch e.kind {
 	case harness.ToolUse:
 		if harness.AsksUser(e.tool) {
@@ -72,7 +72,7 @@ func (e *event) step(r *fsstore.Record) effect {
 		e.set(r, fsstore.Running, e.using(), nil)
 		r.Tool = e.tool
 	case harness.ToolDone:
-		return e.stepToolDone(r, subagentWaits)
+		return e.stepToolDone(r)
 	case harness.Compact:
 		if subagentWaits {
 			return report
@@ -147,7 +147,7 @@ func (e *event) continues() bool { return e.source == "compact" || e.source == "
 // stepSubagent is step for an event of a subagent. It changes the state of the
 // session only by asking the user, and by ending its own wait.
 func (e *event) stepSubagent(r *fsstore.Record) effect {
-	own := r.Status == fsstore.Waiting && r.WaitingFor != nil && r.WaitingFor.AgentID == e.agentID && e.agentID != ""
+	own := e.agentID != "" && waitingSubagent(r) == e.agentID
 	goesOn := func(detail string) effect {
 		e.set(r, fsstore.Running, detail, nil)
 		return state
@@ -194,13 +194,22 @@ func (e *event) countSubagent(r *fsstore.Record, n int64) {
 	}
 }
 
+// waitingSubagent returns the id of the subagent that waits for the user, ""
+// if none does.
+func waitingSubagent(r *fsstore.Record) string {
+	if r.Status != fsstore.Waiting || r.WaitingFor == nil {
+		return ""
+	}
+	return r.WaitingFor.AgentID
+}
+
 // waitsFor reports whether the wait of r ends when the tool is done. A wait
 // that names no tool ends with any.
 func waitsFor(r *fsstore.Record, tool string) bool {
 	return r.WaitingFor == nil || r.WaitingFor.Tool == "" || r.WaitingFor.Tool == tool
 }
 
-func (e *event) stepToolDone(r *fsstore.Record, subagentWaits bool) effect {
+func (e *event) stepToolDone(r *fsstore.Record) effect {
 	switch r.Status {
 	case fsstore.Running:
 		// It sets nothing, so an event that began before it and comes after it
@@ -208,7 +217,7 @@ func (e *event) stepToolDone(r *fsstore.Record, subagentWaits bool) effect {
 		// of a tool that ran beside this one.
 		return report
 	case fsstore.Waiting:
-		if subagentWaits || !waitsFor(r, e.tool) {
+		if waitingSubagent(r) != "" || !waitsFor(r, e.tool) {
 			return report
 		}
 	case fsstore.Started:
@@ -221,7 +230,7 @@ func (e *event) stepToolDone(r *fsstore.Record, subagentWaits bool) effect {
 }
 
 func (e *event) stepNotification(r *fsstore.Record) effect {
-	subagentWaits := r.Status == fsstore.Waiting && r.WaitingFor != nil && r.WaitingFor.AgentID != ""
+	subagentWaits := waitingSubagent(r) != ""
 	switch e.meaning {
 	case harness.Waits:
 		detail := oneLine(e.message, fsstore.MaxDetail)

@@ -56,7 +56,9 @@ func NewReader(read func([]byte) (int, error), buf []byte) *Scanner {
 // NewBytes returns a scanner of a text in memory. It is strict: a control
 // character in a string is ErrSyntax, as RFC 8259 has it.
 func NewBytes(text []byte) *Scanner {
-	return &Scanner{buf: text, end: len(text), keyLimit: len(text)}
+	s := new(Scanner)
+	s.Reset(text)
+	return s
 }
 
 // Reset begins a new text in memory, with the space of the former one.
