@@ -46,6 +46,16 @@ func (fd FD) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// Pread reads at most len(p) bytes from offset on; 0 without an error is the
+// end of the file. See pread(2).
+func (fd FD) Pread(p []byte, offset int64) (int, error) {
+	n, err := retry(func() (int, error) { return unix.Pread(int(fd), p, offset) })
+	if err != nil {
+		return 0, callError("pread", err)
+	}
+	return n, nil
+}
+
 // WriteAll writes all of p. See write(2).
 func (fd FD) WriteAll(p []byte) error {
 	for len(p) > 0 {
@@ -70,6 +80,24 @@ func (fd FD) Fstat(st *unix.Stat_t) error {
 func (fd FD) Fchmod(mode uint32) error {
 	if err := retryErr(func() error { return unix.Fchmod(int(fd), mode) }); err != nil {
 		return callError("fchmod", err)
+	}
+	return nil
+}
+
+// Fsync writes the open file to the disk, see fsync(2). A directory's names are
+// its data.
+func (fd FD) Fsync() error {
+	if err := retryErr(func() error { return unix.Fsync(int(fd)) }); err != nil {
+		return callError("fsync", err)
+	}
+	return nil
+}
+
+// Syncfs writes the whole file system of the open file to the disk. See
+// syncfs(2).
+func (fd FD) Syncfs() error {
+	if err := retryErr(func() error { return unix.Syncfs(int(fd)) }); err != nil {
+		return callError("syncfs", err)
 	}
 	return nil
 }

@@ -131,6 +131,12 @@ func TestReadWrite(t *testing.T) {
 	if !bytes.Equal(got, text) {
 		t.Errorf("read %d bytes, want the %d that were written", len(got), len(text))
 	}
+	for offset, want := range map[int64]string{0: "0123456", 9995: "56789", 10000: "", 20000: ""} {
+		buf := make([]byte, 7)
+		if n, err := fd.Pread(buf, offset); err != nil || string(buf[:n]) != want {
+			t.Errorf("at %d: got %q, %v, want %q", offset, buf[:n], err, want)
+		}
+	}
 	if err := fd.WriteAll(text); !errors.Is(err, unix.EBADF) {
 		t.Errorf("write to a descriptor for reading: got %v, want EBADF", err)
 	}
@@ -181,6 +187,7 @@ func TestClosed(t *testing.T) {
 		"flock":      fd.Flock(unix.LOCK_EX),
 		"write":      fd.WriteAll([]byte("x")),
 		"read":       second(fd.Read(make([]byte, 1))),
+		"pread":      second(fd.Pread(make([]byte, 1), 0)),
 		"fstatfs":    second(fd.Fstatfs()),
 		"getdents64": second(Readnames(fd)),
 	} {
@@ -199,6 +206,7 @@ func TestMissing(t *testing.T) {
 	for call, got := range map[string]error{
 		"openat":     second(Openat(dir, "none", unix.O_RDONLY, 0)),
 		"fstatat":    Fstatat(dir, "none", new(unix.Stat_t)),
+		"faccessat":  Faccessat(dir, "none", unix.F_OK),
 		"mkdirat":    Mkdirat(dir, "none/sub", 0o700),
 		"fchmodat":   Fchmodat(dir, "none", 0o700),
 		"renameat":   Renameat(dir, "none", "none"),
@@ -270,6 +278,24 @@ func TestStats(t *testing.T) {
 	proc := openDir(t, "/proc")
 	if magic, err := proc.Fstatfs(); err != nil || magic != unix.PROC_SUPER_MAGIC {
 		t.Errorf("Fstatfs of /proc: got %#x, %v", magic, err)
+	}
+}
+
+func TestFaccessat(t *testing.T) {
+	tmp := t.TempDir()
+	dir := openDir(t, tmp)
+	for name, mode := range map[string]fs.FileMode{"program": 0o700, "text": 0o600} {
+		if err := os.WriteFile(filepath.Join(tmp, name), nil, mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(name, filepath.Join(tmp, name+"-link")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]error{"program": nil, "program-link": nil, "text": unix.EACCES, "text-link": unix.EACCES} {
+		if err := Faccessat(dir, name, unix.X_OK); !errors.Is(err, want) {
+			t.Errorf("%s: got %v, want %v", name, err, want)
+		}
 	}
 }
 

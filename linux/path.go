@@ -1,6 +1,10 @@
 package linux
 
-import "golang.org/x/sys/unix"
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // Fstatat describes name below dir without following a symbolic link in its
 // last component. See fstatat(2).
@@ -13,6 +17,12 @@ func Fstatat(dir FD, name string, st *unix.Stat_t) error {
 // Stat describes the file that path leads to. See stat(2).
 func Stat(path string, st *unix.Stat_t) error {
 	return pathCall("stat", path, func() error { return unix.Stat(path, st) })
+}
+
+// Faccessat checks whether the effective user may use the file that name below
+// dir leads to; mode is made of the _OK constants. See faccessat(2).
+func Faccessat(dir FD, name string, mode uint32) error {
+	return pathCall("faccessat", name, func() error { return unix.Faccessat(int(dir), name, mode, unix.AT_EACCESS) })
 }
 
 // Mkdirat creates the directory name below dir. The umask narrows perm.
@@ -35,6 +45,20 @@ func Renameat(dir FD, from, to string) error {
 // Unlinkat removes the name of a file below dir. See unlinkat(2).
 func Unlinkat(dir FD, name string) error {
 	return pathCall("unlinkat", name, func() error { return unix.Unlinkat(int(dir), name, 0) })
+}
+
+// Rmdirat removes the empty directory name below dir. See unlinkat(2).
+func Rmdirat(dir FD, name string) error {
+	return pathCall("unlinkat", name, func() error { return unix.Unlinkat(int(dir), name, unix.AT_REMOVEDIR) })
+}
+
+// Utimensat sets the times of name below dir, not of what a symbolic link in
+// its place leads to. See utimensat(2).
+func Utimensat(dir FD, name string, t time.Time) error {
+	ts := unix.NsecToTimespec(t.UnixNano())
+	return pathCall("utimensat", name, func() error {
+		return unix.UtimesNanoAt(int(dir), name, []unix.Timespec{ts, ts}, unix.AT_SYMLINK_NOFOLLOW)
+	})
 }
 
 // Readlinkat returns the target of the symbolic link name below dir. A target

@@ -53,6 +53,22 @@ func cmdline(path string) ([]string, error) {
 	return splitArgs(string(data)), nil
 }
 
+// Environ returns the environment that a process was started with, each
+// variable as NAME=VALUE, unless it wrote over it. One of 256 KiB or more is
+// [ErrFormat]: whether it lacks a variable could not be told.
+func (root FS) Environ(pid int) ([]string, error) {
+	path := root.path(pid, "environ")
+	buf := make([]byte, 256<<10)
+	data, err := read(path, buf)
+	if err == nil && len(data) == len(buf) {
+		err = &fs.PathError{Op: "read", Path: path, Err: ErrFormat}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return splitArgs(string(data)), nil
+}
+
 // splitArgs drops the empty arguments at the end: a program that writes a
 // title over its arguments fills the rest of their space with NUL.
 func splitArgs(s string) []string {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -25,6 +26,9 @@ func TestOwnProcess(t *testing.T) {
 	if err != nil || !slices.Equal(args, os.Args) {
 		t.Errorf("Cmdline: got %q, %v, want %q", args, err, os.Args)
 	}
+	if _, err := proc.Root.Environ(pid); err != nil {
+		t.Errorf("Environ: %v", err)
+	}
 	wantExe, _ := os.Executable()
 	if exe, err := proc.Root.Exe(pid); err != nil || exe != wantExe {
 		t.Errorf("Exe: got %q, %v, want %q", exe, err, wantExe)
@@ -43,8 +47,9 @@ func TestGoneProcess(t *testing.T) {
 	pid := cmd.Process.Pid
 	_, statErr := proc.Root.Stat(pid)
 	_, argsErr := proc.Root.Cmdline(pid)
+	_, envErr := proc.Root.Environ(pid)
 	_, exeErr := proc.Root.Exe(pid)
-	for _, err := range []error{statErr, argsErr, exeErr} {
+	for _, err := range []error{statErr, argsErr, envErr, exeErr} {
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("got %v, want fs.ErrNotExist", err)
 		}
@@ -75,6 +80,51 @@ func TestCmdlineSizes(t *testing.T) {
 		}
 		if got, err := proc.FS(dir).Cmdline(7); err != nil || !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %d arguments %.40q, %v, want %d", test.name, len(got), got, err, len(test.want))
+		}
+	}
+}
+
+// TestEnviron reads the environment of a process that this one started.
+func TestEnviron(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		env  []string
+	}{
+		{"two", []string{"A=1", "B=2\n=\xff"}},
+		{"none", nil},
+		{"many pages", []string{"A=" + strings.Repeat("x", 100<<10), "B=2"}},
+	} {
+		cmd := exec.Command("/bin/cat")
+		cmd.Env = append([]string{}, test.env...)
+		stdin, inErr := cmd.StdinPipe()
+		stdout, outErr := cmd.StdoutPipe()
+		if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
+			t.Fatal(err)
+		}
+		// Once it answers: in the middle of execve(2) a process has no environment.
+		fmt.Fprintln(stdin)
+		if _, err := stdout.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := proc.Root.Environ(cmd.Process.Pid); err != nil || !slices.Equal(got, test.env) {
+			t.Errorf("%s: got %.40q, %v, want %.40q", test.name, got, err, test.env)
+		}
+		stdin.Close()
+		cmd.Wait()
+	}
+}
+
+func TestEnvironTooLong(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "7"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[int]error{256<<10 - 1: nil, 256 << 10: proc.ErrFormat, 1 << 20: proc.ErrFormat} {
+		if err := os.WriteFile(filepath.Join(dir, "7/environ"), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := proc.FS(dir).Environ(7); got != nil || !errors.Is(err, want) {
+			t.Errorf("%d bytes: got %d variables, %v, want %v", size, len(got), err, want)
 		}
 	}
 }

@@ -9,16 +9,20 @@ import (
 // Mode says how the harness h runs in this process, by its arguments and its
 // terminal: "background", "daemon", "headless" or "interactive".
 func (p *Process) Mode(h *harness.Harness) string {
-	line := p.commandLine(h)
-	switch {
-	case line.serves(h.Process.Background):
-		return "background"
-	case line.serves(h.Process.Daemon):
-		return "daemon"
-	case line.has(h.Process.Headless), p.TTY == 0:
+	if mode := p.commandLine(h).mode(h); mode != "" {
+		return mode
+	}
+	if p.TTY == 0 {
 		return "headless"
 	}
 	return "interactive"
+}
+
+// ModeOf is Mode by arguments alone, which a process told of itself: "" where
+// they leave it open.
+func ModeOf(h *harness.Harness, args []string) string {
+	p := Process{args: lazy[[]string]{value: args, done: true}}
+	return p.commandLine(h).mode(h)
 }
 
 // Helper reports whether the process serves the harness h and is no session:
@@ -30,7 +34,7 @@ func (p *Process) Helper(h *harness.Harness) (bool, error) {
 		return false, err
 	}
 	line := p.commandLine(h)
-	if line.serves(h.Process.Daemon) || line.serves([]string{
+	if line.has(h.Process.Views) || line.serves(h.Process.Daemon) || line.serves([]string{
 		"daemon", "mcp", "mcp-server", "app-server", "serve", "acp", "bg-pty-host", "bg-spare",
 		"--acp", "--bg-pty-host", "--bg-spare",
 	}) {
@@ -97,6 +101,18 @@ func takesValue(h *harness.Harness, option string) bool {
 		"--add-dir", "--agent", "--session-id", "--append-system-prompt", "--system-prompt",
 		"--log-level", "--cwd", "--profile", "--config",
 	}, option)
+}
+
+func (line commandLine) mode(h *harness.Harness) string {
+	switch {
+	case line.serves(h.Process.Background):
+		return "background"
+	case line.serves(h.Process.Daemon):
+		return "daemon"
+	case line.has(h.Process.Headless):
+		return "headless"
+	}
+	return ""
 }
 
 // has reports whether one of the words is there: an option with or without a

@@ -42,6 +42,18 @@ func (root FS) Process(pid int) (*Process, error) {
 // Of is the process whose stat was read already.
 func (root FS) Of(st Stat) *Process { return &Process{Stat: st, root: root} }
 
+// Command is what a command will be as a process: argv, the file of the program
+// as it is executed, and its path without symbolic links. Only what names it is
+// known.
+func Command(argv []string, file, exe string) *Process {
+	comm := base(file)
+	return &Process{
+		Stat: Stat{Comm: comm[:min(len(comm), commLen)]},
+		args: lazy[[]string]{value: argv, done: true},
+		exe:  lazy[string]{value: exe, done: true},
+	}
+}
+
 // Args returns the arguments, argv[0] first.
 func (p *Process) Args() ([]string, error) { return p.args.get(p.root.Cmdline, p.PID) }
 

@@ -21,6 +21,11 @@ type Harness struct {
 	// Empty: there is none.
 	Resume []string
 
+	// SignalReason is the reason that the program gives for an end by a signal,
+	// as when its terminal is closed, and never for one by the user. Empty: its
+	// ends do not tell.
+	SignalReason string
+
 	// Single: a process works on one session at a time, so that a new session
 	// id supersedes the former one even if nothing ended that.
 	Single bool
@@ -52,6 +57,9 @@ type Process struct {
 	// Daemon those of a server that hosts sessions of its clients, Background
 	// those of a worker that a supervisor of the program started.
 	Headless, Daemon, Background []string
+
+	// Views are the subcommands that only show sessions of other processes.
+	Views []string
 }
 
 // ByID returns the row of a registered id, or nil.

@@ -155,6 +155,40 @@ func TestObject(t *testing.T) {
 	}
 }
 
+// A key of a stream that is flawed or too long is the empty key.
+func TestLimitKeys(t *testing.T) {
+	long := strings.Repeat("k", 64)
+	tests := []struct {
+		max  int // 0: not said
+		text string
+		want string
+	}{
+		{0, `{"` + long + `":1}`, long},
+		{0, `{"` + long + `k":1}`, ""},
+		{0, `{"a\u0000":1}`, ""},
+		{65, `{"` + long + `k":1}`, long + "k"},
+		{65, `{"` + long + `kk":1}`, ""},
+		{65, `{"a\u0000":1}`, ""},
+		{3, `{"\u20ac":1}`, "€"},
+		{2, `{"\u20ac":1}`, ""},
+	}
+	for _, tt := range tests {
+		s := NewReader(strings.NewReader(tt.text).Read, make([]byte, 16))
+		if tt.max > 0 {
+			s.LimitKeys(tt.max)
+		}
+		err := s.Object(func(key []byte) error {
+			if string(key) != tt.want {
+				t.Errorf("%s, at most %d: got %q, want %q", tt.text, tt.max, key, tt.want)
+			}
+			return s.Skip()
+		})
+		if err != nil {
+			t.Errorf("%s: %v", tt.text, err)
+		}
+	}
+}
+
 func TestObjectOfAnotherType(t *testing.T) {
 	for _, text := range []string{`[]`, `"x"`, `1`, `null`} {
 		if err := NewBytes([]byte(text)).Object(nil); err != ErrType {

@@ -48,10 +48,13 @@ type Scanner struct {
 // NewReader returns a scanner of a stream. It reads into buf and needs no more
 // memory than that; read has the contract of io.Reader. In strings it takes
 // control characters as they come. A key that is flawed or longer than 64
-// bytes is given as the empty key.
+// bytes (LimitKeys) is given as the empty key.
 func NewReader(read func([]byte) (int, error), buf []byte) *Scanner {
 	return &Scanner{read: read, buf: buf, keyLimit: 64}
 }
+
+// LimitKeys sets how long a key may be, in bytes.
+func (s *Scanner) LimitKeys(max int) { s.keyLimit = max }
 
 // NewBytes returns a scanner of a text in memory. It is strict: a control
 // character in a string is ErrSyntax, as RFC 8259 has it.

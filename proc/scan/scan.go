@@ -1,8 +1,10 @@
 package scan
 
 import (
+	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,13 +21,16 @@ type Found struct {
 	Start     string // clock ticks since boot, as in proc.Stat
 	Comm      string
 	TTY       string    // as proc.TTYName gives it
-	Cwd       string    // empty if it cannot be read
+	Cwd       string    // where it works; empty if that cannot be read
 	StartedAt time.Time // zero if it cannot be told
 	Mode      string    // as proc.Process.Mode gives it
 
 	// Client: a codex with a terminal while a Codex daemon of the user runs.
 	// Its session, if it has one, is the daemon's, and so are its hooks.
 	Client bool
+
+	// Resumed is the session that the command line of a Codex process names.
+	Resumed string
 
 	// Launchers are the processes above it that only wait for it, the nearest
 	// first: node and shell scripts of the same name. They are not listed.
@@ -70,6 +75,9 @@ func List(root proc.FS) ([]Found, error) {
 			Launchers: launchers[pid],
 		}
 		f.Cwd, _ = root.Cwd(pid)
+		if f.Harness == "codex" {
+			f.Cwd, f.Resumed = c.workspace(f.Cwd)
+		}
 		f.Client = daemon && c.client(f.Mode)
 		found = append(found, f)
 	}
@@ -113,6 +121,35 @@ func (c *candidate) client(mode string) bool {
 	}
 	_, args, err := c.Program()
 	return err == nil && !slices.Contains(args, "--no-daemon")
+}
+
+// workspace returns the directory in which a Codex process works, and the
+// session that it was told to resume: codex -C DIR resume ID.
+func (c *candidate) workspace(cwd string) (dir, session string) {
+	_, args, _ := c.Program()
+	for i, arg := range args {
+		var next string
+		if i+1 < len(args) {
+			next = args[i+1]
+		}
+		to, found := strings.CutPrefix(arg, "--cd=")
+		switch {
+		case arg == "--":
+			return cwd, session
+		case arg == "-C" || arg == "--cd":
+			to, found = next, true
+		case arg == "resume" && !strings.HasPrefix(next, "-"):
+			session = next
+		}
+		switch {
+		case !found || to == "":
+		case path.IsAbs(to):
+			cwd = path.Clean(to)
+		case cwd != "":
+			cwd = path.Join(cwd, to)
+		}
+	}
+	return cwd, session
 }
 
 // candidates finds the processes of our user and pid namespace that are a
