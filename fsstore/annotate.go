@@ -3,7 +3,10 @@ package fsstore
 import "time"
 
 // idleAttention is how long a session may be idle before it wants the user.
-const idleAttention = 120 * time.Second
+const (
+	idleAttention = 120 * time.Second
+	idleMinutes   = "2 minutes"
+)
 
 // Annotated is a record with what consumers derive from it.
 type Annotated struct {
@@ -19,13 +22,37 @@ type Annotated struct {
 // does so, and changes nothing of r.
 func Annotate(r *Record, now time.Time) Annotated {
 	age := max(now.Unix()-r.TS, 0) // a time ahead of ours reads as now
+	needs, _ := r.attention(age)
 	return Annotated{
 		Record:         *r,
 		Age:            age,
-		NeedsAttention: r.Status == Waiting || r.Status == Idle && age > int64(idleAttention/time.Second) && r.BackgroundTasks == 0,
+		NeedsAttention: needs,
 		LaunchID:       r.LookupEnv(EnvLaunchID),
 		ProfileID:      r.LookupEnv(EnvProfileID),
 	}
+}
+
+// AttentionReason says in a few words why the session needs attention, or why
+// it does not.
+func (a *Annotated) AttentionReason() string {
+	_, why := a.attention(a.Age)
+	return why
+}
+
+// attention reports whether a session that was last reported that many seconds
+// ago wants the user, and why.
+func (r *Record) attention(age int64) (needs bool, why string) {
+	switch {
+	case r.Status == Waiting:
+		return true, "it waits for an answer"
+	case r.Status != Idle:
+		return false, "only waiting and idle sessions do"
+	case r.BackgroundTasks > 0:
+		return false, "it is idle, but tasks run in the background"
+	case age > int64(idleAttention/time.Second):
+		return true, "it has been idle for more than " + idleMinutes
+	}
+	return false, "it has not been idle for more than " + idleMinutes
 }
 
 // AppendJSON appends the record and the derived keys as one JSON object.

@@ -185,8 +185,8 @@ func knownWord(text []byte) (string, bool) {
 		return FocusUnavailable, true
 	case Interactive:
 		return Interactive, true
-	case "hook":
-		return "hook", true
+	case SourceHook:
+		return SourceHook, true
 	}
 	return "", false
 }

@@ -7,8 +7,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 func TestHookErrors(t *testing.T) {
@@ -68,60 +66,6 @@ func TestHookErrorsHealed(t *testing.T) {
 		t.Errorf("in the place of a link: got %+v, %v", got, err)
 	}
 	checkText(t, target, "text")
-}
-
-func TestLaunch(t *testing.T) {
-	s, path := openStore(t)
-	id := strings.Repeat("0123456789abcdef", 2)
-	if _, err := s.Launch(id); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no launches: got %v, want fs.ErrNotExist", err)
-	}
-	dir := path + "/launches"
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Launch(id); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no such launch: got %v, want fs.ErrNotExist", err)
-	}
-	file := dir + "/" + id + ".json"
-	writeText(t, file, `{"launch_id":"x","profile":"work","argv":["a"],"cwd":"/","pid":"5","process_start":"6","boot_id":"b"}`)
-	want := Launch{ID: id, Profile: "work", PID: "5", ProcessStart: "6", BootID: "b"}
-	if got, err := s.Launch(id); got != want || err != nil {
-		t.Errorf("got %+v, %v, want %+v", got, err, want)
-	}
-	for name, text := range map[string]string{
-		"empty": "", "half": `{"pid":"5"`, "number": `{"pid":5}`, "array": "[]", "NUL": `{"pid":"\u0000"}`, "long": strings.Repeat(" ", MaxRecord+1),
-	} {
-		writeText(t, file, text)
-		if _, err := s.Launch(id); !errors.Is(err, ErrInvalid) {
-			t.Errorf("%s: got %v, want ErrInvalid", name, err)
-		}
-	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mkfifo(file, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	within(t, "FIFO", func() {
-		if _, err := s.Launch(id); !errors.Is(err, ErrInvalid) {
-			t.Errorf("FIFO: got %v, want ErrInvalid", err)
-		}
-	})
-	for _, bad := range []string{"", id[1:], id + "0", strings.ToUpper(id), "../sessions/" + id[12:], strings.Repeat("g", 32)} {
-		if _, err := s.Launch(bad); !errors.Is(err, ErrInvalid) || IsLaunchID(bad) {
-			t.Errorf("%q: got %v, want ErrInvalid", bad, err)
-		}
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(t.TempDir(), dir); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Launch(id); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("link: got %v, want ErrUnavailable", err)
-	}
 }
 
 // TestAllRemoved: a record that goes between the listing and the reading is

@@ -15,7 +15,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
+
+// now is the time of test records: one, so that two of them are equal.
+var now = time.Now().Unix()
 
 // patience is how long something may take that must come: slowness fails no
 // test.
@@ -133,7 +138,6 @@ func reopen(t testing.TB, path string, access Access) *Store {
 
 // simple is a valid record with little in it.
 func simple(session string) *Record {
-	now := time.Now().Unix()
 	return &Record{
 		Key:  Key{"claude", session, "4242:81868"},
 		Kind: KindSession, Identity: Identified, PID: "4242", ProcessStart: "81868",
@@ -194,7 +198,7 @@ func recordPath(path string, key Key) string {
 // get returns the stored record of a key, nil if there is none.
 func get(t testing.TB, s *Store, key Key) *Record {
 	t.Helper()
-	r, err := s.readRecord(recordFile(key.digest()), nil, newDecoder(1))
+	r, err := s.readRecord(recordFile(key.digest()), nil, newDecoder(1), new(unix.Stat_t))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -12,6 +12,9 @@ type Key struct {
 	Harness, Session, Instance string
 }
 
+// SessionDigest names a session in file names.
+func (k Key) SessionDigest() string { return digest(k.Harness, k.Session) }
+
 // Unresolved is the instance of a record whose process was not found.
 const Unresolved = "unresolved"
 
@@ -26,17 +29,21 @@ func (k Key) appendCanonicalID(b []byte) []byte {
 func (k Key) digest() string  { return digest(k.Harness, k.Session, k.Instance) }
 func (k Key) unresolved() Key { return Key{k.Harness, k.Session, Unresolved} }
 func (k Key) sessionLock() string {
-	return ".fleet-v1-session-" + digest(k.Harness, k.Session) + ".lock"
+	return lockPrefix + "session-" + k.SessionDigest() + lockSuffix
 }
 
 const (
 	recordPrefix = "fleet-v1-"
 	recordSuffix = ".json"
+	lockPrefix   = ".fleet-v1-"
+	lockSuffix   = ".lock"
+	tempPrefix   = ".fleet-tmp-"
+	tempSuffix   = ".tmp"
 	hexDigest    = 2 * sha256.Size
 )
 
 func recordFile(digest string) string { return recordPrefix + digest + recordSuffix }
-func recordLock(digest string) string { return ".fleet-v1-" + digest + ".lock" }
+func recordLock(digest string) string { return lockPrefix + digest + lockSuffix }
 
 // isRecordFile reports whether a name is that of a schema 1 record.
 func isRecordFile(name string) bool {
@@ -44,8 +51,15 @@ func isRecordFile(name string) bool {
 		name[:len(recordPrefix)] != recordPrefix || name[len(recordPrefix)+hexDigest:] != recordSuffix {
 		return false
 	}
-	for _, c := range []byte(name[len(recordPrefix) : len(recordPrefix)+hexDigest]) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+	return isDigest(name[len(recordPrefix) : len(recordPrefix)+hexDigest])
+}
+
+func isDigest(s string) bool { return len(s) == hexDigest && isHex(s) }
+
+// isHex reports whether a text is made of hexadecimal digits in lower case.
+func isHex(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
 			return false
 		}
 	}

@@ -1,6 +1,10 @@
 package fsstore
 
-import "tongs-agents/internal/harness"
+import (
+	"slices"
+
+	"tongs-agents/internal/harness"
+)
 
 // Preferred is a record that a listing shows.
 type Preferred struct {
@@ -8,8 +12,15 @@ type Preferred struct {
 	Duplicate bool // another live process works on the same session
 }
 
-// Prefer returns the records that a listing shows, in the order given. Hidden
-// are:
+// Hidden is a record that a listing does not show.
+type Hidden struct {
+	*Record
+	Why string  // in a few words for the user
+	By  *Record // the record for which it is hidden, if it is for one
+}
+
+// Prefer returns the records that a listing shows, and those that it does not,
+// each in the order given. Hidden are:
 //   - a legacy record where its session has one of schema 1;
 //   - an unresolved record where its session has an identified one;
 //   - a process record where the process has a session record;
@@ -20,8 +31,8 @@ type Preferred struct {
 //
 // dead says whether a record's process has certainly ended. It is asked only
 // about sessions with several records.
-func Prefer(records []*Record, dead func(*Record) bool) []Preferred {
-	p := preference{hidden: make(map[*Record]bool), duplicate: make(map[*Record]bool)}
+func Prefer(records []*Record, dead func(*Record) bool) ([]Preferred, []Hidden) {
+	p := preference{hidden: make(map[*Record]Hidden), duplicate: make(map[*Record]bool)}
 	sessions := groups(records, sessionOf)
 	for _, g := range sessions {
 		p.betterRecords(g)
@@ -32,24 +43,30 @@ func Prefer(records []*Record, dead func(*Record) bool) []Preferred {
 	}
 	for _, r := range records {
 		if r.RemovedAt != 0 { // after what it hides
-			p.hidden[r] = true
+			p.hide(r, "it was removed", nil)
 		}
 	}
 	for _, g := range sessions {
 		p.otherProcesses(g, dead)
 	}
 	shown := make([]Preferred, 0, len(records))
+	hidden := make([]Hidden, 0, len(p.hidden))
 	for _, r := range records {
-		if !p.hidden[r] {
+		if h, ok := p.hidden[r]; ok {
+			hidden = append(hidden, h)
+		} else {
 			shown = append(shown, Preferred{r, p.duplicate[r]})
 		}
 	}
-	return shown
+	return shown, hidden
 }
 
 type preference struct {
-	hidden, duplicate map[*Record]bool
+	hidden    map[*Record]Hidden
+	duplicate map[*Record]bool
 }
+
+func (p *preference) hide(r *Record, why string, by *Record) { p.hidden[r] = Hidden{r, why, by} }
 
 // session names a session in whatever process.
 type session struct{ harness, id string }
@@ -94,7 +111,7 @@ func groups[K comparable](records []*Record, key func(*Record) (K, bool)) [][]*R
 func (p *preference) visible(group []*Record) []*Record {
 	var visible []*Record
 	for _, r := range group {
-		if !p.hidden[r] {
+		if _, hidden := p.hidden[r]; !hidden {
 			visible = append(visible, r)
 		}
 	}
@@ -112,43 +129,82 @@ func (p *preference) betterRecords(session []*Record) {
 		}
 		return 2
 	}
-	best := 0
+	best := session[0]
 	for _, r := range session {
-		best = max(best, rank(r))
+		if rank(r) > rank(best) {
+			best = r
+		}
 	}
 	for _, r := range session {
-		if rank(r) < best {
-			p.hidden[r] = true
+		switch {
+		case rank(r) == rank(best):
+		case r.Legacy:
+			p.hide(r, "its session has a record of schema 1", best)
+		default:
+			p.hide(r, "its session has a record that names the process", best)
 		}
 	}
 }
 
 // processRecords hides what a scan found of a process that a hook reports.
 func (p *preference) processRecords(process []*Record) {
-	reported := false
+	var reported *Record
 	for _, r := range process {
-		reported = reported || r.Kind == KindSession
+		if r.Kind == KindSession {
+			reported = r
+		}
 	}
 	for _, r := range process {
-		if reported && r.Kind == KindProcess {
-			p.hidden[r] = true
+		if reported != nil && r.Kind == KindProcess {
+			p.hide(r, "the session of its process is known", reported)
 		}
 	}
 }
 
 // superseded hides the sessions that a process has left for another one.
 func (p *preference) superseded(process []*Record) {
-	if !harness.ByID(process[0].Harness).Single {
-		return
+	for _, l := range left(p.visible(process)) {
+		p.hide(l.Record, "its process works on another session", l.newer)
 	}
-	for _, g := range groups(p.visible(process), hostOf) {
+}
+
+// left returns, of the sessions of one process, those that it has left for
+// another one: all but the one with the newest event, if it works on one at a
+// time.
+func left(process []*Record) []leftSession {
+	if len(process) == 0 || !harness.ByID(process[0].Harness).Single {
+		return nil
+	}
+	var left []leftSession
+	for _, g := range groups(process, hostOf) {
 		newest := newest(g)
 		for _, r := range g {
 			if r != newest {
-				p.hidden[r] = true
+				left = append(left, leftSession{r, newest})
 			}
 		}
 	}
+	return left
+}
+
+// leftSession is a session that its process has left for a newer one.
+type leftSession struct {
+	*Record
+	newer *Record
+}
+
+// Superseded returns the sessions that have not ended although their process
+// has left them for another one: Prefer hides them.
+func Superseded(records []*Record) []*Record {
+	var superseded []*Record
+	for _, process := range groups(records, processOf) {
+		for _, l := range left(process) {
+			if l.Status != Ended && !l.Legacy {
+				superseded = append(superseded, l.Record)
+			}
+		}
+	}
+	return superseded
 }
 
 // host says where a pid and a start name one process.
@@ -160,15 +216,23 @@ func hostOf(r *Record) (host, bool) {
 	return host{r.BootID, r.PIDNamespace}, r.Kind == KindSession && r.Mode != Daemon
 }
 
+// EndSuperseded is the end reason of a session that its process has left for
+// another one, as the maintainer found.
+const EndSuperseded = "superseded"
+
 // newest returns the record with the newest event, of several of one boot. The
-// order in which they are given does not matter.
+// order in which they are given does not matter. One that is known to be
+// superseded is not it, although its end may be the last that was written.
 func newest(records []*Record) *Record {
 	timed := true // if one lacks its time since boot, the others' is of no use
 	for _, r := range records {
 		timed = timed && r.Boottime != 0
 	}
+	left := func(r *Record) bool { return r.Status == Ended && r.EndReason == EndSuperseded }
 	later := func(a, b *Record) bool {
 		switch {
+		case left(a) != left(b):
+			return left(b)
 		case timed && a.Boottime != b.Boottime:
 			return a.Boottime > b.Boottime
 		case a.TS != b.TS:
@@ -202,10 +266,11 @@ func (p *preference) otherProcesses(session []*Record, dead func(*Record) bool) 
 		return
 	}
 	for _, r := range session {
-		p.hidden[r] = true
+		if !slices.Contains(alive, r) {
+			p.hide(r, "its session lives in another process", alive[0])
+		}
 	}
 	for _, r := range alive {
-		p.hidden[r] = false
 		p.duplicate[r] = len(alive) > 1
 	}
 }

@@ -131,7 +131,7 @@ func TestPrefer(t *testing.T) {
 				before = append(before, *r)
 			}
 			asked := make(map[string]int)
-			preferred := Prefer(records, func(r *Record) bool {
+			preferred, hidden := Prefer(records, func(r *Record) bool {
 				asked[r.Title]++
 				return r.Tool == "dead"
 			})
@@ -148,6 +148,9 @@ func TestPrefer(t *testing.T) {
 				} else {
 					position = at
 				}
+			}
+			if len(preferred)+len(hidden) != len(records) {
+				t.Errorf("%s: %d of %d records are shown, %d hidden", test.name, len(preferred), len(records), len(hidden))
 			}
 			slices.Sort(got)
 			want := strings.Fields(test.want)
@@ -169,6 +172,34 @@ func TestPrefer(t *testing.T) {
 	}
 }
 
+// A record is hidden for a reason, and for another record that stands.
+func TestHidden(t *testing.T) {
+	a, b := listed("a"), listed("b", inProcess("5"))
+	for _, test := range []struct {
+		why    string
+		hidden *Record
+		by     *Record
+	}{
+		{"its session has a record of schema 1", listed("x", legacy), a},
+		{"its session has a record that names the process", listed("x", notFound), a},
+		{"the session of its process is known", listed("x", isProcess), a},
+		{"its process works on another session", listed("x", inSession("t"), at(1)), a},
+		{"its session lives in another process", listed("x", isDead), b},
+		{"it was removed", listed("x", removed, inSession("t"), inProcess("7")), nil},
+	} {
+		records := []*Record{test.hidden}
+		for _, r := range []*Record{a, b} {
+			if test.by == nil || r == test.by {
+				records = append(records, r)
+			}
+		}
+		_, hidden := Prefer(records, func(r *Record) bool { return r.Tool == "dead" })
+		if want := []Hidden{{test.hidden, test.why, test.by}}; !reflect.DeepEqual(hidden, want) {
+			t.Errorf("hidden %+v, want %+v", hidden, want)
+		}
+	}
+}
+
 // TestPreferSameInAnyOrder: the order in which a directory lists its files
 // decides nothing, even between records that look alike.
 func TestPreferSameInAnyOrder(t *testing.T) {
@@ -186,7 +217,7 @@ func TestPreferSameInAnyOrder(t *testing.T) {
 		first := ""
 		for range 20 {
 			rand.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
-			got := Prefer(records, nil)
+			got, _ := Prefer(records, nil)
 			if len(got) != 1 {
 				t.Fatalf("%s: %d records are shown, want one", name, len(got))
 			}

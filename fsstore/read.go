@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,13 +22,38 @@ type Unreadable struct {
 // All reads every record, in no order, without a lock. One file that is no
 // record does not hide the others: it is among the unreadable ones.
 func (s *Store) All() ([]*Record, []Unreadable, error) {
-	names, err := s.names()
+	c, err := s.Contents()
 	if err != nil {
 		return nil, nil, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return strings.HasPrefix(name, ".") || !strings.HasSuffix(name, recordSuffix)
-	})
+	records := make([]*Record, len(c.Records))
+	for i := range c.Records {
+		records[i] = c.Records[i].Record
+	}
+	return records, c.Unreadable, nil
+}
+
+// Contents is what a store held when it was read.
+type Contents struct {
+	Records    []Stored
+	Unreadable []Unreadable
+	names      []string // of all files in the sessions directory
+}
+
+// Contents is All with what tells the versions of the records, and the other
+// files.
+func (s *Store) Contents() (Contents, error) {
+	var c Contents
+	var err error
+	if c.names, err = s.names(); err != nil {
+		return c, err
+	}
+	var names []string
+	for _, name := range c.names {
+		if !strings.HasPrefix(name, ".") && strings.HasSuffix(name, recordSuffix) {
+			names = append(names, name)
+		}
+	}
 	const share = 256 // records, below which another goroutine does not pay
 	shares := make([]part, min(runtime.GOMAXPROCS(0), len(names)/share+1))
 	var others sync.WaitGroup
@@ -42,29 +66,30 @@ func (s *Store) All() ([]*Record, []Unreadable, error) {
 		}
 	}
 	others.Wait()
-	all := shares[0]
+	c.Records, c.Unreadable = shares[0].records, shares[0].unreadable
 	for _, p := range shares[1:] {
-		all.records = append(all.records, p.records...)
-		all.unreadable = append(all.unreadable, p.unreadable...)
+		c.Records = append(c.Records, p.records...)
+		c.Unreadable = append(c.Unreadable, p.unreadable...)
 	}
-	return all.records, all.unreadable, nil
+	return c, nil
 }
 
 // part is what was read of a store.
 type part struct {
-	records    []*Record
+	records    []Stored
 	unreadable []Unreadable
 }
 
 func (s *Store) readAll(names []string) part {
-	p := part{records: make([]*Record, 0, len(names))}
+	p := part{records: make([]Stored, 0, len(names))}
 	space := make([]byte, 0, MaxRecord)
 	d := newDecoder(min(len(names), 64))
 	for _, name := range names {
-		r, err := s.readRecord(name, space, d)
+		var st unix.Stat_t
+		r, err := s.readRecord(name, space, d, &st)
 		switch {
 		case err == nil:
-			p.records = append(p.records, r)
+			p.records = append(p.records, Stored{r, name, versionOf(&st)})
 		case !errors.Is(err, fs.ErrNotExist): // else removed since we read the names
 			p.unreadable = append(p.unreadable, Unreadable{name, err})
 		}
@@ -72,25 +97,33 @@ func (s *Store) readAll(names []string) part {
 	return p
 }
 
-// names lists the sessions directory through a descriptor of its own, since
-// the position is a part of the open file.
-func (s *Store) names() ([]string, error) {
-	dir, err := linux.Openat(s.sessions, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+// Get reads the record of key without a lock: fs.ErrNotExist if there is none,
+// ErrInvalid, or what the system says.
+func (s *Store) Get(key Key) (*Record, error) {
+	return s.readRecord(recordFile(key.digest()), nil, newDecoder(1), new(unix.Stat_t))
+}
+
+func (s *Store) names() ([]string, error) { return namesIn(s.sessions) }
+
+// namesIn lists a directory through a descriptor of its own, since the position
+// is a part of the open file.
+func namesIn(dir linux.FD) ([]string, error) {
+	own, err := linux.Openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	defer dir.Close()
-	names, err := linux.Readnames(dir)
+	defer own.Close()
+	names, err := linux.Readnames(own)
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	return names, nil
 }
 
-// readRecord reads one file of the sessions directory: fs.ErrNotExist,
-// ErrInvalid, or what the system says.
-func (s *Store) readRecord(name string, space []byte, d *decoder) (*Record, error) {
-	text, err := readPrivate(s.sessions, name, space)
+// readRecord reads one file of the sessions directory and says what file it
+// was: fs.ErrNotExist, ErrInvalid, or what the system says.
+func (s *Store) readRecord(name string, space []byte, d *decoder, st *unix.Stat_t) (*Record, error) {
+	text, err := readStat(s.sessions, name, space, st)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +133,11 @@ func (s *Store) readRecord(name string, space []byte, d *decoder) (*Record, erro
 // readPrivate reads a small regular file of ours, and nothing else that an
 // attacker or an accident may have put in its place.
 func readPrivate(dir linux.FD, name string, space []byte) ([]byte, error) {
+	return readStat(dir, name, space, new(unix.Stat_t))
+}
+
+// readStat is readPrivate, and says what file it was.
+func readStat(dir linux.FD, name string, space []byte, st *unix.Stat_t) ([]byte, error) {
 	fd, err := linux.Openat(dir, name, unix.O_RDONLY, 0)
 	if err != nil {
 		if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {
@@ -108,8 +146,7 @@ func readPrivate(dir linux.FD, name string, space []byte) ([]byte, error) {
 		return nil, err
 	}
 	defer fd.Close()
-	var st unix.Stat_t
-	if err := fd.Fstat(&st); err != nil {
+	if err := fd.Fstat(st); err != nil {
 		return nil, err
 	}
 	switch {

@@ -45,6 +45,14 @@ const (
 	Identified  = "identified"
 )
 
+// Sources of a record: who reported last.
+const (
+	SourceHook    = "hook"
+	SourcePlugin  = "plugin"
+	SourceNotify  = "notify"
+	SourceProcess = "process" // a scan found the process; no hook has reported
+)
+
 // Status is the state of a session.
 type Status string
 

@@ -172,16 +172,37 @@ func (s *Store) write(r *Record, digest string) error {
 	return writeFile(s.sessions, recordFile(digest), text)
 }
 
-// removeUnresolved is the one removal that a writer makes.
+// removeUnresolved removes the record that an identified one has continued.
 func (s *Store) removeUnresolved(digest string, deadline time.Time) error {
 	lock, err := s.lock(recordLock(digest), deadline)
 	if err != nil {
 		return err
 	}
 	defer lock.release()
-	// Without locks another writer may have removed it already.
-	if err := linux.Unlinkat(s.sessions, recordFile(digest)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unavailable(err)
+	return unlink(s.sessions, recordFile(digest)) // without locks another writer may have done so
+}
+
+// Withdraw takes back the record of a session that only the caller knows of
+// and that came to nothing, and with it the locks, which guard nothing then.
+func (s *Store) Withdraw(key Key, wait time.Duration) error {
+	deadline := time.Now().Add(wait)
+	digest := key.digest()
+	identity, err := s.lock(key.sessionLock(), deadline)
+	if err != nil {
+		return err
+	}
+	defer identity.release()
+	lock, err := s.lock(recordLock(digest), deadline)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	if err := unlink(s.sessions, recordFile(digest)); err != nil {
+		return err
+	}
+	if s.locks != noLocks { // whoever waits for one makes a new file
+		linux.Unlinkat(s.locks, recordLock(digest))
+		linux.Unlinkat(s.locks, key.sessionLock())
 	}
 	return nil
 }
@@ -206,7 +227,12 @@ func (s *Store) Import(r *Record, wait time.Duration) (*Record, error) {
 // that of the given boot and CLOCK_BOOTTIME. Events of two boots, or without a
 // time, have no order: the later arrival counts.
 func (r *Record) NewerThan(bootID string, boottime int64) bool {
-	return r.BootID != "" && r.BootID == bootID && boottime > 0 && r.Boottime > boottime
+	return newer(r.BootID, r.Boottime, bootID, boottime)
+}
+
+// newer reports whether the first of two events is certainly the later one.
+func newer(boot string, boottime int64, otherBoot string, other int64) bool {
+	return boot != "" && boot == otherBoot && other > 0 && boottime > other
 }
 
 // exists reports whether there is a record file. No digest names none.
@@ -218,7 +244,7 @@ func (s *Store) exists(digest string) bool {
 // stored reads a record of schema 1. Something that is no record counts as
 // none: a write replaces it, but not what a newer program has written.
 func (s *Store) stored(digest string) (*Record, error) {
-	r, err := s.readRecord(recordFile(digest), nil, newDecoder(1))
+	r, err := s.readRecord(recordFile(digest), nil, newDecoder(1), new(unix.Stat_t))
 	switch {
 	case errors.Is(err, ErrNewer):
 		return nil, err
@@ -300,8 +326,8 @@ var temps atomic.Uint64
 // uses. The name begins with the writer's pid, for whoever cleans up after it.
 func createTemp(dir linux.FD) (linux.FD, string, error) {
 	for {
-		name := ".fleet-tmp-" + strconv.Itoa(unix.Getpid()) + "-" +
-			strconv.FormatInt(linux.Boottime(), 36) + "-" + strconv.FormatUint(temps.Add(1), 36) + ".tmp"
+		name := tempPrefix + strconv.Itoa(unix.Getpid()) + "-" +
+			strconv.FormatInt(linux.Boottime(), 36) + "-" + strconv.FormatUint(temps.Add(1), 36) + tempSuffix
 		fd, err := linux.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
 		if !errors.Is(err, fs.ErrExist) {
 			return fd, name, err

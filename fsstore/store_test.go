@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -650,5 +651,26 @@ func TestOpenCannotCreate(t *testing.T) {
 	}
 	if _, err := Open(dangling+"/state", Read); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrUnavailable) {
 		t.Errorf("Read: got %v, want fs.ErrNotExist", err)
+	}
+}
+
+// Withdraw leaves nothing of a session, and those of others alone.
+func TestWithdraw(t *testing.T) {
+	s, path := openStore(t)
+	kept, gone := simple("kept"), simple("gone")
+	if _, err := s.Import(kept, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	before := names(t, path, "sessions")
+	if _, err := s.Import(gone, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time there is nothing
+		if err := s.Withdraw(gone.Key, time.Second); err != nil {
+			t.Error(err)
+		}
+		if got := names(t, path, "sessions"); !slices.Equal(got, before) {
+			t.Errorf("got %q, want %q", got, before)
+		}
 	}
 }

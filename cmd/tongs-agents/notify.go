@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"tongs-agents/fsstore"
+	"tongs-agents/fsstore/liveness"
 	"tongs-agents/internal/harness"
 	"tongs-agents/internal/hook"
-	"tongs-agents/internal/listing"
 	"tongs-agents/internal/text"
 	"tongs-agents/proc"
 )
@@ -125,7 +125,7 @@ func liveRecord(agent, session string) (*fsstore.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	processes := listing.NewProcesses(proc.Root)
+	processes := liveness.NewProcesses(proc.Root)
 	var live *fsstore.Record
 	for i := range l.Rows {
 		r := &l.Rows[i].Record

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tongs-agents/fsstore"
-	"tongs-agents/internal/listing"
+	"tongs-agents/fsstore/liveness"
 	"tongs-agents/internal/text"
 	"tongs-agents/proc"
 )
@@ -33,7 +33,7 @@ listed too.`,
 			if err != nil {
 				return err
 			}
-			rows = living(rows, listing.NewProcesses(proc.Root))
+			rows = living(rows, liveness.NewProcesses(proc.Root))
 			now := time.Now().Unix()
 			if asJSON {
 				return fail(printRows(cmd.OutOrStdout(), rows, uptimeKey(now)))
@@ -51,7 +51,7 @@ listed too.`,
 }
 
 // living returns the rows of sessions that have not ended, newest first.
-func living(rows []*fsstore.Annotated, processes listing.Processes) []*fsstore.Annotated {
+func living(rows []*fsstore.Annotated, processes liveness.Processes) []*fsstore.Annotated {
 	kept := slices.DeleteFunc(rows, func(r *fsstore.Annotated) bool {
 		return r.Status == fsstore.Ended || processes.Dead(&r.Record)
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tongs-agents/fsstore"
-	"tongs-agents/internal/listing"
+	"tongs-agents/fsstore/liveness"
 	"tongs-agents/internal/text"
 	"tongs-agents/proc"
 )
@@ -54,7 +54,7 @@ func showRow(w io.Writer, r *fsstore.Annotated) error {
 			fmt.Fprintf(&b, "%-12s %s\n", key, text.Clean(value))
 		}
 	}
-	answer, why := listing.NewProcesses(proc.Root).Check(&r.Record)
+	answer, why := liveness.NewProcesses(proc.Root).Check(&r.Record)
 	line("agent", r.Harness)
 	line("session", r.Session)
 	line("title", r.Title)

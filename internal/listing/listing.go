@@ -10,13 +10,18 @@ import (
 	"time"
 
 	"tongs-agents/fsstore"
+	"tongs-agents/fsstore/liveness"
 	"tongs-agents/proc"
 )
 
 // Listing is what a store holds, as it is to be shown.
 type Listing struct {
 	Rows       []*fsstore.Annotated // what wants the user first
+	Hidden     []fsstore.Hidden     // the other records
 	Unreadable []fsstore.Unreadable
+
+	Exists bool          // there is a store
+	Stamp  fsstore.Stamp // of its last maintenance
 }
 
 // Read lists the store in a state directory. One that does not exist has no
@@ -35,10 +40,13 @@ func Read(dir string, now time.Time) (Listing, error) {
 	if err != nil {
 		return Listing{}, err
 	}
-	slices.SortFunc(unreadable, func(a, b fsstore.Unreadable) int { return cmp.Compare(a.Name, b.Name) })
-	host := NewProcesses(proc.Root)
-	preferred := fsstore.Prefer(records, host.Dead)
-	l := Listing{Unreadable: unreadable, Rows: make([]*fsstore.Annotated, len(preferred))}
+	slices.SortFunc(unreadable, byName)
+	processes := liveness.NewProcesses(proc.Root)
+	preferred, hidden := fsstore.Prefer(records, processes.Dead)
+	l := Listing{
+		Rows: make([]*fsstore.Annotated, len(preferred)), Hidden: hidden, Unreadable: unreadable,
+		Exists: true, Stamp: store.Stamp(),
+	}
 	for i, p := range preferred {
 		row := fsstore.Annotate(p.Record, now)
 		row.Duplicate = p.Duplicate
@@ -47,6 +55,8 @@ func Read(dir string, now time.Time) (Listing, error) {
 	slices.SortFunc(l.Rows, attentionFirst)
 	return l, nil
 }
+
+func byName(a, b fsstore.Unreadable) int { return cmp.Compare(a.Name, b.Name) }
 
 // attentionFirst orders rows by how much they want the user, those that have
 // waited longest first, and all others by their last report.
@@ -92,37 +102,4 @@ func Summarize(rows []*fsstore.Annotated) Summary {
 		}
 	}
 	return s
-}
-
-// Processes answers what became of the processes of records.
-type Processes struct {
-	root proc.FS
-	here proc.Host
-}
-
-// NewProcesses asks the given proc file system.
-func NewProcesses(root proc.FS) Processes { return Processes{root, root.Host()} }
-
-// Check says whether the process of a record lives, and why it thinks so.
-func (p Processes) Check(r *fsstore.Record) (proc.Answer, string) {
-	return p.root.Check(identity(r), p.here)
-}
-
-// Dead reports whether the process of a record has certainly ended.
-func (p Processes) Dead(r *fsstore.Record) bool {
-	answer, _ := p.Check(r)
-	return answer == proc.Dead
-}
-
-// identity is what a record says of its process. A process that was found by
-// its name must still have one; that of an emitter or of a notice was told.
-func identity(r *fsstore.Record) proc.Identity {
-	id := proc.Identity{
-		PID: r.PID, Start: r.ProcessStart,
-		Host: proc.Host{BootID: r.BootID, PIDNamespace: r.PIDNamespace, MachineID: r.MachineID},
-	}
-	if r.Instance == r.PID+":"+r.ProcessStart && r.Source != "notify" {
-		id.Harness = r.Harness
-	}
-	return id
 }

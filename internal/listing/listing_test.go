@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tongs-agents/fsstore"
+	"tongs-agents/fsstore/liveness"
 	"tongs-agents/proc"
 )
 
@@ -41,8 +42,6 @@ func in(pid int, start string) func(*fsstore.Record) {
 		r.Identity, r.Instance = fsstore.Identified, r.PID+":"+r.ProcessStart
 	}
 }
-
-func source(s string) func(*fsstore.Record) { return func(r *fsstore.Record) { r.Source = s } }
 
 // start returns the start of a process that lives.
 func start(t *testing.T, pid int) string {
@@ -318,7 +317,7 @@ func TestProcessesAsked(t *testing.T) {
 		records = append(records, record("other", fmt.Sprint("s", i), fsstore.Running, 1, in(1000+i, "1")))
 	}
 	records = append(records, record("other", "s7", fsstore.Running, 1, in(99999, "1")), record("other", "s9", fsstore.Ended, 1, in(99999, "1")))
-	host := NewProcesses(proc.Root)
+	host := liveness.NewProcesses(proc.Root)
 	asked := map[string]int{}
 	fsstore.Prefer(records, func(r *fsstore.Record) bool {
 		asked[r.Session]++
@@ -326,44 +325,5 @@ func TestProcessesAsked(t *testing.T) {
 	})
 	if got := fmt.Sprint(asked); got != "map[s7:2 s9:1]" {
 		t.Errorf("asked about %s, want map[s7:2 s9:1]", got)
-	}
-}
-
-func TestCheck(t *testing.T) {
-	pid, ours := os.Getpid(), start(t, os.Getpid())
-	emitter := func(r *fsstore.Record) { r.Instance = "emitter-1" }
-	elsewhere := func(boot, machine string) func(*fsstore.Record) {
-		return func(r *fsstore.Record) { r.BootID, r.MachineID = boot, machine }
-	}
-	bare := func(r *fsstore.Record) { r.BootID, r.PIDNamespace, r.MachineID = "", "", "" }
-	namespace := func(r *fsstore.Record) { r.PIDNamespace = "1" }
-	machine := proc.Root.Host().MachineID
-	for _, test := range []struct {
-		name   string
-		record *fsstore.Record
-		want   proc.Answer
-	}{
-		{"no process", record("claude", "s", fsstore.Idle, 1), proc.Unknown},
-		{"this process", record("other", "s", fsstore.Idle, 1, in(pid, ours)), proc.Alive},
-		{"a former one of its pid", record("other", "s", fsstore.Idle, 1, in(pid, "1")), proc.Dead},
-		{"pid that cannot be", record("other", "s", fsstore.Idle, 1, in(1<<22+1, "1")), proc.Dead},
-		{"another program than the hook found", record("claude", "s", fsstore.Idle, 1, in(pid, ours)), proc.Dead},
-		{"what a notice named", record("claude", "s", fsstore.Idle, 1, in(pid, ours), source("notify")), proc.Alive},
-		{"what an emitter named", record("pi", "s", fsstore.Idle, 1, in(pid, ours), emitter), proc.Alive},
-		{"an earlier boot", record("other", "s", fsstore.Idle, 1, in(pid, ours), elsewhere("0", machine)), proc.Dead},
-		{"another machine", record("other", "s", fsstore.Idle, 1, in(pid, ours), elsewhere("0", "0")), proc.Unknown},
-		{"some machine", record("other", "s", fsstore.Idle, 1, in(pid, ours), elsewhere("0", "")), proc.Unknown},
-		{"another pid namespace", record("other", "s", fsstore.Idle, 1, in(pid, ours), namespace), proc.Unknown},
-		{"pid and start alone", record("other", "s", fsstore.Idle, 1, in(pid, ours), bare), proc.Alive},
-		{"pid and start alone, gone", record("other", "s", fsstore.Idle, 1, in(pid, "1"), bare), proc.Dead},
-	} {
-		p := NewProcesses(proc.Root)
-		got, why := p.Check(test.record)
-		if got != test.want || why == "" {
-			t.Errorf("%s: %v (%s), want %v", test.name, got, why, test.want)
-		}
-		if dead := p.Dead(test.record); dead != (test.want == proc.Dead) {
-			t.Errorf("%s: Dead is %v", test.name, dead)
-		}
 	}
 }

@@ -20,6 +20,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"tongs-agents/fsstore"
+	"tongs-agents/proc"
 )
 
 func main() {
@@ -53,7 +56,11 @@ func replay(bin string, files []string) error {
 			os.Unsetenv(name)
 		}
 	}
-	os.Setenv("TONGS_AGENTS_STATE_DIR", filepath.Join(dir, "state"))
+	state := filepath.Join(dir, "state")
+	os.Setenv("TONGS_AGENTS_STATE_DIR", state)
+	if err := maintained(state); err != nil {
+		return err
+	}
 
 	var agents []*agent
 	for _, file := range files {
@@ -76,6 +83,16 @@ func replay(bin string, files []string) error {
 		}
 	}
 	return list(bin, "at their end", "status")
+}
+
+// maintained makes the store one that needs no cleanup.
+func maintained(state string) error {
+	store, err := fsstore.Open(state, fsstore.Create)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return store.SetStamp(proc.Root.Host().BootID)
 }
 
 // list prints what the commands print.

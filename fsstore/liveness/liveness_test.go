@@ -1,0 +1,89 @@
+package liveness
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"tongs-agents/fsstore"
+	"tongs-agents/proc"
+)
+
+func record(harness string, change ...func(*fsstore.Record)) *fsstore.Record {
+	r := &fsstore.Record{
+		Key:    fsstore.Key{Harness: harness, Session: "s", Instance: fsstore.Unresolved},
+		Status: fsstore.Idle, TS: time.Now().Unix() - 100, Source: fsstore.SourceHook,
+	}
+	for _, f := range change {
+		f(r)
+	}
+	return r
+}
+
+// in puts a record into a process of this host.
+func in(pid int, start string) func(*fsstore.Record) {
+	return func(r *fsstore.Record) {
+		host := proc.Root.Host()
+		r.BootID, r.PIDNamespace, r.MachineID = host.BootID, host.PIDNamespace, host.MachineID
+		r.PID, r.ProcessStart = strconv.Itoa(pid), start
+		r.Instance = r.PID + ":" + r.ProcessStart
+	}
+}
+
+func source(s string) func(*fsstore.Record) { return func(r *fsstore.Record) { r.Source = s } }
+
+// start returns the start of a process that lives.
+func start(t *testing.T, pid int) string {
+	t.Helper()
+	st, err := proc.Root.Stat(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.Start
+}
+
+func TestCheck(t *testing.T) {
+	pid, ours := os.Getpid(), start(t, os.Getpid())
+	emitter := func(r *fsstore.Record) { r.Instance = "emitter-1" }
+	elsewhere := func(boot, machine string) func(*fsstore.Record) {
+		return func(r *fsstore.Record) { r.BootID, r.MachineID = boot, machine }
+	}
+	bare := func(r *fsstore.Record) { r.BootID, r.PIDNamespace, r.MachineID = "", "", "" }
+	namespace := func(r *fsstore.Record) { r.PIDNamespace = "1" }
+	fresh := func(r *fsstore.Record) { r.TS = time.Now().Unix() }
+	machine := proc.Root.Host().MachineID
+	for _, test := range []struct {
+		name   string
+		record *fsstore.Record
+		want   proc.Answer
+	}{
+		{"no process", record("claude"), proc.Unknown},
+		{"this process", record("other", in(pid, ours)), proc.Alive},
+		{"a former one of its pid", record("other", in(pid, "1")), proc.Dead},
+		{"pid that cannot be", record("other", in(1<<22+1, "1")), proc.Dead},
+		{"another program than the hook found", record("claude", in(pid, ours)), proc.Dead},
+		{"what a notice named", record("claude", in(pid, ours), source("notify")), proc.Alive},
+		{"what an emitter named", record("pi", in(pid, ours), emitter), proc.Alive},
+		{"an earlier boot", record("other", in(pid, ours), elsewhere("0", machine)), proc.Dead},
+		{"another machine", record("other", in(pid, ours), elsewhere("0", "0")), proc.Unknown},
+		{"some machine", record("other", in(pid, ours), elsewhere("0", "")), proc.Unknown},
+		{"another pid namespace", record("other", in(pid, ours), namespace), proc.Unknown},
+		{"pid and start alone", record("other", in(pid, ours), bare), proc.Alive},
+		{"what a plugin has just reported", record("opencode", in(pid, "1"), source("plugin"), fresh), proc.Alive},
+		{"what a plugin reported of this process", record("claude", in(pid, ours), source("plugin")), proc.Alive},
+		{"what a plugin reported long ago", record("opencode", in(pid, "1"), source("plugin")), proc.Dead},
+		{"what a plugin has just reported elsewhere", record("opencode", in(pid, "1"), source("plugin"), fresh, elsewhere("0", "0")), proc.Unknown},
+		{"what a hook has just reported", record("other", in(pid, "1"), fresh), proc.Dead},
+		{"pid and start alone, gone", record("other", in(pid, "1"), bare), proc.Dead},
+	} {
+		p := NewProcesses(proc.Root)
+		got, why := p.Check(test.record)
+		if got != test.want || why == "" {
+			t.Errorf("%s: %v (%s), want %v", test.name, got, why, test.want)
+		}
+		if dead := p.Dead(test.record); dead != (test.want == proc.Dead) {
+			t.Errorf("%s: Dead is %v", test.name, dead)
+		}
+	}
+}
