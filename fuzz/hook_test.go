@@ -40,6 +40,7 @@ func FuzzHook(f *testing.F) {
 		`"status":"waiting","detail":"d","tool":"bash","title":"t","ts":7}`), "fleet-event", "pi")
 	f.Add([]byte(`{"schema_version":1,"event_id":"pi.\u0001\u0002\"\\","session_id":"s1","instance_id":"e1","sequence":0,"pid":"1","cwd":"",`+
 		`"status":"ended"}`), "fleet-event", "pi")
+	f.Add([]byte(`{"id":"1","status":{"s1":"idle"},"blocking":["s1"],"cwd":"/w"}`), "snapshot", "opencode")
 
 	state := f.TempDir()
 	f.Setenv("TONGS_AGENTS_STATE_DIR", state)
@@ -77,8 +78,16 @@ func closeBelow(t *testing.T, dir string) {
 	}
 }
 
-// run gives a payload to the hook, as a file.
+// run gives a payload to the hook, which says either what it did or why not.
 func run(t *testing.T, payload []byte, boottime int64, args ...string) {
+	t.Helper()
+	if text, err := give(t, payload, boottime, args...); (text == "") != (err != nil) {
+		t.Errorf("RunArgs(%q) = %q, %v", args, text, err)
+	}
+}
+
+// give gives a payload to the hook, as a file.
+func give(t *testing.T, payload []byte, boottime int64, args ...string) (string, error) {
 	t.Helper()
 	fd, err := unix.MemfdCreate("payload", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -91,10 +100,7 @@ func run(t *testing.T, payload []byte, boottime int64, args ...string) {
 	if _, err := unix.Seek(fd, 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	text, err := hook.RunArgs(args, linux.FD(fd), boottime)
-	if (text == "") != (err != nil) {
-		t.Errorf("RunArgs(%q) = %q, %v", args, text, err)
-	}
+	return hook.RunArgs(args, linux.FD(fd), boottime)
 }
 
 func check(t *testing.T, state string) {

@@ -4,10 +4,13 @@
 // The rules of its user interface: data goes to standard output, the rest to
 // standard error as "tongs-agents: error: …", "… warning: …" or "… hint: …",
 // in lower case and without a full stop. The exit status is 0 if it was done,
-// 1 if it failed or the answer is no, 2 for wrong usage.
+// 1 if it failed or the answer is no, 2 for wrong usage; a command that is to
+// run another one ends with that one's, or says by 126 or 127, like a shell,
+// that it could not be run or found.
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -43,10 +46,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if fail.err != nil {
 			complain(stderr, fail.err)
 		}
-		return 1
+		return cmp.Or(fail.status, 1)
 	default:
 		complain(stderr, err)
-		fmt.Fprintf(stderr, "tongs-agents: hint: see %s --help\n", cmd.CommandPath())
+		hint(stderr, "see %s --help", cmd.CommandPath())
 		return 2
 	}
 }
@@ -60,9 +63,22 @@ func complain(stderr io.Writer, err error) {
 	}
 }
 
+// warn prints why something was done less well than it could be.
+func warn(stderr io.Writer, err error) {
+	fmt.Fprintf(stderr, "tongs-agents: warning: %s\n", text.Clean(err.Error()))
+}
+
+// hint prints what the user may want to do.
+func hint(stderr io.Writer, format string, args ...any) {
+	fmt.Fprintf(stderr, "tongs-agents: hint: "+format+"\n", args...)
+}
+
 // failure is an error of a command that was used rightly. Without an error it
 // only is the answer no.
-type failure struct{ err error }
+type failure struct {
+	err    error
+	status int // the exit status, if not 1
+}
 
 func (f failure) Error() string {
 	if f.err == nil {
@@ -79,7 +95,7 @@ func fail(err error) error {
 	if err == nil {
 		return nil
 	}
-	return failure{err}
+	return failure{err: err}
 }
 
 func newRoot() *cobra.Command {
@@ -91,13 +107,14 @@ you, and what for. The agents report through their hooks (tongs-agents-hook);
 each session is one small file that every command reads.`,
 		Example: `  tongs-agents status
   tongs-agents ps --json
+  tongs-agents launch -- make test
   tongs-agents notify --status waiting --detail "needs a password"`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(
 		newStatus(), newPs(), newShow(),
-		newNotify(), newImport(), newExport(),
+		newNotify(), newLaunch(), newImport(), newExport(),
 		newVersion(),
 	)
 	root.DisableSuggestions = true // they are several lines of an error

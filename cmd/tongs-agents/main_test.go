@@ -107,16 +107,9 @@ func screenCmd(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	columns, err := strconv.ParseUint(args[0], 10, 16)
 	ts.Check(err)
-	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	screen, tty, err := openTerminal(uint16(columns))
 	ts.Check(err)
 	defer screen.Close()
-	fd := int(screen.Fd())
-	ts.Check(unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	ts.Check(err)
-	ts.Check(unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 20, Col: uint16(columns)}))
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	ts.Check(err)
 
 	cmd := exec.Command(args[1], args[2:]...)
 	cmd.Dir = ts.MkAbs(".")
@@ -132,6 +125,30 @@ func screenCmd(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(cmd.Wait())
 	strings.NewReplacer("\r\n", "\n", "\x1b", "^[").WriteString(ts.Stdout(), string(printed))
+}
+
+// openTerminal opens both ends of a pseudoterminal.
+func openTerminal(columns uint16) (screen, tty *os.File, err error) {
+	screen, err = os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	fd := int(screen.Fd())
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 20, Col: columns})
+	}
+	if err == nil {
+		tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	}
+	if err != nil {
+		screen.Close()
+		return nil, nil, err
+	}
+	return screen, tty, nil
 }
 
 // agent NAME [PAYLOAD...] starts a stand-in and sets the variable NAME to its
@@ -179,14 +196,19 @@ func endCmd(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // record [-o FILE] HARNESS SESSION [KEY=VALUE...] puts a record into the store,
-// or appends it to a file as a line of JSON. Go's escapes are valid.
+// which then counts as maintained, or appends it to a file as a line of JSON.
+// Go's escapes are valid. With -archive AGO it goes among the sessions to be
+// resumed, as one that ended so long ago.
 func recordCmd(ts *testscript.TestScript, neg bool, args []string) {
-	file := ""
-	if len(args) > 1 && args[0] == "-o" {
+	file, archive := "", ""
+	switch {
+	case len(args) > 1 && args[0] == "-o":
 		file, args = ts.MkAbs(args[1]), args[2:]
+	case len(args) > 1 && args[0] == "-archive":
+		archive, args = args[1], args[2:]
 	}
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: record [-o FILE] HARNESS SESSION [KEY=VALUE...]")
+		ts.Fatalf("usage: record [-o FILE | -archive AGO] HARNESS SESSION [KEY=VALUE...]")
 	}
 	for i, arg := range args {
 		unquoted, err := strconv.Unquote(`"` + strings.ReplaceAll(arg, `"`, `\"`) + `"`)
@@ -205,6 +227,16 @@ func recordCmd(ts *testscript.TestScript, neg bool, args []string) {
 	store, err := fsstore.Open(ts.Getenv("TONGS_AGENTS_STATE_DIR"), fsstore.Create)
 	ts.Check(err)
 	defer store.Close()
+	ts.Check(store.SetStamp(proc.Root.Host().BootID))
+	if archive != "" {
+		ago, err := time.ParseDuration(archive)
+		ts.Check(err)
+		entries, err := store.Archive()
+		ts.Check(err)
+		defer entries.Close()
+		ts.Check(entries.Put(r, time.Now().Add(-ago).Unix()))
+		return
+	}
 	_, err = store.Import(r, time.Second)
 	ts.Check(err)
 }

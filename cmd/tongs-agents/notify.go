@@ -29,8 +29,8 @@ func newNotify() *cobra.Command {
 		Long: `notify records what any program does, so that it is listed with the agents. The
 session is the launch that the caller descends from, else the calling process;
 --session names another one. With --agent and --session it updates the live
-record of that session. A record without a process (--pid none) is listed until
-it is reported as ended.`,
+record of that session. A record without a process (--pid none) is dropped if it
+is not reported again within 10 minutes.`,
 		Example: `  tongs-agents notify --status running --detail "nightly build"
   tongs-agents notify --status waiting --detail "needs a password"
   tongs-agents notify --status idle --session backup --pid none`,
@@ -105,9 +105,7 @@ func notify(n hook.Notice) (*fsstore.Record, error) {
 		}
 		n.Live = live
 	}
-	if cwd, err := os.Getwd(); err == nil { // a deleted directory has no name
-		n.Cwd = strings.ToValidUTF8(cwd, "\ufffd")
-	}
+	n.Cwd = workingDirectory()
 	r, err := hook.Notify(n)
 	switch {
 	case errors.Is(err, hook.ErrNothingToEnd):
@@ -137,4 +135,13 @@ func liveRecord(agent, session string) (*fsstore.Record, error) {
 		}
 	}
 	return live, nil
+}
+
+// workingDirectory is what a record says of ours. A deleted one has no name.
+func workingDirectory() string {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return strings.ToValidUTF8(cwd, "\ufffd")
 }

@@ -15,8 +15,10 @@ object from standard input, prints nothing and exits 0.
 EVENT   what happened, where the payload does not say:
         session-start prompt-submit tool-use tool-done stop stop-failure
         permission-request elicitation notification interrupt subagent-start
-        subagent-stop compact compact-done session-end; or fleet-event
-ID      whose hook it is, claude if not said:
+        subagent-stop compact compact-done session-end;
+        or what a program inside the agent says: fleet-event of one session,
+        snapshot of all sessions of its process
+ID      whose hook it is, claude if not said, which a snapshot must:
         claude codex gemini opencode pi qwen copilot cursor droid goose kiro
         crush other
 
@@ -27,12 +29,15 @@ Example, in Claude Code's settings.json:
 
 // command is what the arguments say.
 type command struct {
-	event string // an alias or fleetEvent; empty: the payload says it
+	event string // an alias, fleetEvent or snapshotEvent; empty: the payload says it
 	agent *harness.Harness
 	named bool // --agent was given
 }
 
-const fleetEvent = "fleet-event"
+const (
+	fleetEvent    = "fleet-event"
+	snapshotEvent = "snapshot"
+)
 
 // parseArgs reads the arguments. Options it does not know are passed over: a
 // settings file may be newer than the program.
@@ -56,7 +61,13 @@ func parseArgs(args []string) (command, error) {
 			c.event = arg
 		}
 	}
-	if c.event != "" && c.event != fleetEvent && harness.EventByAlias(c.event) == harness.NoEvent {
+	switch {
+	case c.event == "" || c.event == fleetEvent:
+	case c.event == snapshotEvent:
+		if !c.named { // claude has no plugin, and the payload does not say whose it is
+			return c, dropped("snapshot without --agent")
+		}
+	case harness.EventByAlias(c.event) == harness.NoEvent:
 		return c, dropped("unknown event " + c.event)
 	}
 	return c, nil

@@ -2,6 +2,9 @@ package hook
 
 import (
 	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -49,5 +52,47 @@ func BenchmarkApply(b *testing.B) {
 		if e.apply(nil, m.r) == nil {
 			b.Fatal("no change")
 		}
+	}
+}
+
+// BenchmarkSnapshot is a snapshot that changes nothing, and one that changes
+// one session, apart from the process: in a store with few other records, and
+// with many.
+func BenchmarkSnapshot(b *testing.B) {
+	for _, bench := range []struct {
+		sessions, others int
+		changes          bool
+	}{{1, 10, false}, {10, 10, false}, {100, 10, false}, {10, 5000, false}, {10, 10, true}, {10, 5000, true}} {
+		name := fmt.Sprintf("%dOf%d", bench.sessions, bench.sessions+bench.others)
+		if bench.changes {
+			name += "Changed"
+		}
+		b.Run(name, func(b *testing.B) {
+			noEnvironment(b)
+			dir, err := fsstore.StateDir()
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := os.Mkdir(filepath.Join(dir, "sessions"), 0o700); err != nil {
+				b.Fatal(err)
+			}
+			for i := range bench.others {
+				name := filepath.Join(dir, "sessions", fmt.Sprintf("fleet-v1-%064x.json", i))
+				if err := os.WriteFile(name, []byte("{}"), 0o600); err != nil {
+					b.Fatal(err)
+				}
+			}
+			rest := manySessions(bench.sessions, 30, `":"idle"`)
+			texts := [2]string{`{"id":"$PID","status":{` + rest + `}}`, strings.Replace(`{"id":"$PID","status":{`+rest+`}}`, "idle", "busy", 1)}
+			shot(b, texts[0])
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if bench.changes {
+					shot(b, texts[i%2])
+				} else {
+					shot(b, texts[0])
+				}
+			}
+		})
 	}
 }

@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 
@@ -25,8 +24,9 @@ type emission struct {
 // of a value that a record could not hold refuses the whole.
 func readEmission(c command, scanner *jsonstream.Scanner, e event) (change, error) {
 	m := &emission{event: e}
-	d := emissionDecoder{payloadDecoder{Scanner: scanner, payload: new(payload)}, m, 0, ""}
-	m.payload = d.payload
+	m.payload = new(payload)
+	d := emissionDecoder{m: m}
+	d.Scanner, d.payload, d.what = scanner, m.payload, fleetEvent
 	if err := d.decode(); err != nil {
 		return nil, err
 	}
@@ -66,13 +66,19 @@ func (m *emission) apply(store *fsstore.Store, old *fsstore.Record) *fsstore.Rec
 	if r.Status == fsstore.Ended && m.status != fsstore.Started && m.status != fsstore.Running {
 		return nil
 	}
-	if r.Status == fsstore.Error && m.status == fsstore.Idle { // the end of the failed turn
+	if keepsError(&r, m.status) {
 		m.setTo(&r, r.Status, r.Detail)
 	} else {
 		m.setTo(&r, m.status, m.detail)
 	}
 	r.Sequence, r.HasSequence = m.sequence, true
 	return m.finish(store, &r, state)
+}
+
+// keepsError reports whether a status that a program reports of itself is only
+// the end of the turn that has failed.
+func keepsError(r *fsstore.Record, s fsstore.Status) bool {
+	return r.Status == fsstore.Error && s == fsstore.Idle
 }
 
 // setTo sets the state that a program reports of itself.
@@ -87,10 +93,9 @@ func (e *event) setTo(r *fsstore.Record, s fsstore.Status, detail string) {
 
 // emissionDecoder decodes the keys of a fleet-event.
 type emissionDecoder struct {
-	payloadDecoder
+	strictDecoder
 	m    *emission
 	seen emissionKeys
-	bad  string // the key of a wrong type, size or value
 }
 
 // emissionKeys is a set of keys that a fleet-event must have.
@@ -108,56 +113,26 @@ const (
 	allKeys = 1<<iota - 1
 )
 
-func (d *emissionDecoder) refuse(key, why string) error {
-	return errors.New("fleet-event: " + key + " " + why)
-}
-
 func (d *emissionDecoder) decode() error {
-	if k, err := d.Peek(); err != nil || k != jsonstream.Object {
-		if err == nil {
-			err = d.Skip()
-		}
-		if err == nil {
-			err = d.refuse("payload", "is no JSON object")
-		}
-		return err
+	err := d.strictDecoder.decode(d.member)
+	if err == nil && d.seen != allKeys {
+		err = d.refuse("schema_version, event_id, session_id, instance_id, sequence, pid, cwd or status", "is missing")
 	}
-	err := d.Object(func(key []byte) error {
-		if null, err := d.Null(); err != nil || null {
-			return err
-		}
-		d.wrong = harness.NoField
-		err := d.member(string(key))
-		if d.wrong != harness.NoField && d.bad == "" {
-			d.bad = string(key)
-		}
-		return err
-	})
-	switch {
-	case err != nil:
-		return err
-	case d.bad != "":
-		return d.refuse(d.bad, "is of a wrong type, size or value")
-	case d.seen != allKeys:
-		return d.refuse("schema_version, event_id, session_id, instance_id, sequence, pid, cwd or status", "is missing")
-	}
-	return nil
+	return err
 }
 
 func (d *emissionDecoder) member(key string) (err error) {
-	m := d.m
-	const any = harness.Proof // a field, where the name of the key is told by bad
-	text := ""
+	m, text := d.m, ""
 	switch key {
 	case "schema_version":
 		d.seen |= keyVersion
 		var n int64
 		if n, err = d.number(); n != 1 {
-			d.wrong = any
+			d.wrong = ownKey
 		}
 	case "event_id":
 		d.seen |= keyEvent
-		err = d.str(any, &d.native, fsstore.MaxEvent)
+		err = d.str(ownKey, &d.native, fsstore.MaxEvent)
 	case "session_id":
 		d.seen |= keySession
 		err = d.nonempty(&m.key.Session, fsstore.MaxSession)
@@ -165,79 +140,31 @@ func (d *emissionDecoder) member(key string) (err error) {
 		d.seen |= keyInstance
 		err = d.nonempty(&m.key.Instance, fsstore.MaxInstance)
 		if m.key.Instance == fsstore.Unresolved {
-			d.wrong = any
+			d.wrong = ownKey
 		}
 	case "sequence":
 		d.seen |= keySequence
 		m.sequence, err = d.number()
 	case "pid":
 		d.seen |= keyPID
-		err = d.pid()
+		m.owner, err = d.pid()
 	case "cwd":
 		d.seen |= keyCwd
-		err = d.exact(any, &d.cwd, fsstore.MaxCwd)
+		err = d.exact(ownKey, &d.cwd, fsstore.MaxCwd)
 	case "status":
 		d.seen |= keyStatus
-		err = d.word(any, &text)
+		err = d.word(ownKey, &text)
 		m.status = fsstore.Status(text)
 	case "detail":
-		err = d.str(any, &m.detail, maxMessage)
+		err = d.str(ownKey, &m.detail, maxMessage)
 	case "tool":
-		err = d.str(any, &d.tool, fsstore.MaxTool)
+		err = d.str(ownKey, &d.tool, fsstore.MaxTool)
 	case "title":
-		err = d.str(any, &d.title, maxMessage)
+		err = d.str(ownKey, &d.title, maxMessage)
 	case "ts":
 		m.ts, err = d.number()
 	default:
 		err = d.Skip()
 	}
 	return err
-}
-
-func (d *emissionDecoder) nonempty(s *string, limit int) error {
-	err := d.exact(harness.Proof, s, limit)
-	if *s == "" {
-		d.wrong = harness.Proof
-	}
-	return err
-}
-
-// number reads an integer that is not negative.
-func (d *emissionDecoder) number() (int64, error) {
-	ok, err := d.is(harness.Proof, jsonstream.Number)
-	if !ok {
-		return 0, err
-	}
-	n, err := d.Int()
-	if n < 0 || err == jsonstream.ErrType { // a fraction, an exponent, or one too large
-		d.wrong = harness.Proof
-		err = nil
-	}
-	return n, err
-}
-
-// pid reads the pid of the emitter, which must live.
-func (d *emissionDecoder) pid() error {
-	k, err := d.Peek()
-	if err != nil {
-		return err
-	}
-	var n int64
-	if k == jsonstream.String {
-		text := ""
-		err = d.word(harness.Proof, &text)
-		n, _ = strconv.ParseInt(text, 10, 32)
-	} else {
-		n, err = d.number()
-	}
-	if err != nil {
-		return err
-	}
-	d.wrong = harness.Proof
-	if n > 0 && n <= 1<<31-1 && !proc.Root.Foreign() {
-		if p, err := proc.Root.Process(int(n)); err == nil && !p.Dead() {
-			d.m.owner, d.wrong = p, harness.NoField
-		}
-	}
-	return nil
 }

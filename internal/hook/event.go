@@ -18,10 +18,12 @@ type event struct {
 	harness *harness.Harness
 
 	key      fsstore.Key
-	via      string        // the source of a record: hook or notify
+	via      string        // the source of a record: hook, notify or plugin
 	owner    *proc.Process // nil: not found
+	told     []string      // the arguments of an owner that is not found, as it says itself
+	around   *surroundings // nil: not looked at yet
 	settled  bool          // the record has its process and surroundings already
-	parent   int           // pid of the hook's parent
+	parent   int           // pid of the hook's parent: where its ancestors begin
 	ts       int64         // seconds since the epoch
 	boottime int64         // nanoseconds since boot, when the hook began
 	boot     string        // boot id
@@ -111,10 +113,13 @@ func (e *event) finish(store *fsstore.Store, r *fsstore.Record, effect effect) *
 
 // settle names the process and its surroundings, once in the life of a record.
 func (e *event) settle(store *fsstore.Store, r *fsstore.Record) {
-	if e.settled || r.Instance == e.key.Instance && r.Identity != "" && r.BootID == e.boot && r.BootID != "" {
+	if e.settledIn(r) {
 		return
 	}
-	s := e.surroundings(store)
+	if e.around == nil {
+		e.around = e.surroundings(store)
+	}
+	s := e.around
 	if r.BootID != s.host.BootID {
 		r.Boottime = 0 // of another boot, it orders nothing
 	}
@@ -122,11 +127,15 @@ func (e *event) settle(store *fsstore.Store, r *fsstore.Record) {
 	r.TerminalEnv, r.Terminal = s.env, s.terminal
 	r.Resume = e.harness.ResumeCommand(e.key.Session)
 	r.Focus = fsstore.Focus{Kind: fsstore.FocusUnavailable}
-	if e.owner == nil {
-		r.Identity, r.PID, r.ProcessStart = fsstore.Unresolved, "", ""
+	r.PID, r.ProcessStart = "", ""
+	if e.key.Instance == fsstore.Unresolved {
+		r.Identity = fsstore.Unresolved
 		return
 	}
-	r.Identity, r.PID, r.ProcessStart = fsstore.Identified, strconv.Itoa(e.owner.PID), e.owner.Start
+	r.Identity = fsstore.Identified
+	if e.owner != nil {
+		r.PID, r.ProcessStart = strconv.Itoa(e.owner.PID), e.owner.Start
+	}
 	r.Mode, r.TTY = s.mode, s.tty
 	switch {
 	case s.mode == fsstore.Desktop:
@@ -137,6 +146,11 @@ func (e *event) settle(store *fsstore.Store, r *fsstore.Record) {
 	if r.Cwd == "" && e.cwd == "" {
 		e.cwd = s.cwd
 	}
+}
+
+// settledIn reports whether a record has its process and surroundings.
+func (e *event) settledIn(r *fsstore.Record) bool {
+	return e.settled || r.Instance == e.key.Instance && r.Identity != "" && r.BootID == e.boot && r.BootID != ""
 }
 
 // describe takes over what the payload says of the session. A late event only

@@ -48,35 +48,58 @@ func RunArgs(args []string, in linux.FD, boottime int64) (string, error) {
 		scanner.Skip() // see decodePayload
 		return "", dropped("disabled by TONGS_AGENTS_DISABLE")
 	}
-	c, err := read(args, scanner, boottime)
+	a, err := read(args, scanner, boottime)
 	if err != nil {
 		return "", noted(err)
 	}
-	r, err := store(c)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fsstore.ErrUnavailable):
-		return "", dropped("no record that the event could change")
-	case err != nil:
+	text, err := a.do()
+	if err != nil {
 		return "", noted(err)
-	case r == nil:
-		return "", dropped("nothing changes")
 	}
-	return r.LastEvent + " " + r.Session + ": " + string(r.Status), nil
+	return text, nil
 }
 
+// action is what a payload comes to. The text says what was recorded, the error
+// why nothing was, or not all.
+type action interface{ do() (string, error) }
+
 // read reads the payload and says what it means.
-func read(args []string, scanner *jsonstream.Scanner, boottime int64) (change, error) {
+func read(args []string, scanner *jsonstream.Scanner, boottime int64) (action, error) {
 	c, err := parseArgs(args)
 	if err != nil {
 		scanner.Skip() // see decodePayload
 		return nil, err
 	}
-	e := event{via: "hook", parent: unix.Getppid(), ts: time.Now().Unix(), boottime: boottime}
-	if c.event == fleetEvent {
-		return readEmission(c, scanner, e)
+	e := event{via: fsstore.SourceHook, parent: unix.Getppid(), ts: time.Now().Unix(), boottime: boottime}
+	var one change
+	switch c.event {
+	case snapshotEvent:
+		return readSnapshot(c, scanner, e)
+	case fleetEvent:
+		one, err = readEmission(c, scanner, e)
+	default:
+		one, err = readEvent(c, scanner, e)
 	}
-	return readEvent(c, scanner, e)
+	return single{one}, err
 }
+
+// single is the action of an event about one session.
+type single struct{ change }
+
+func (s single) do() (string, error) {
+	r, err := store(s.change)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fsstore.ErrUnavailable):
+		return "", dropped("no record that the event could change")
+	case err != nil:
+		return "", err
+	case r == nil:
+		return "", nothingChanges
+	}
+	return r.LastEvent + " " + r.Session + ": " + string(r.Status), nil
+}
+
+const nothingChanges dropped = "nothing changes"
 
 // readEvent reads the payload of a harness's own hook.
 func readEvent(c command, scanner *jsonstream.Scanner, e event) (change, error) {

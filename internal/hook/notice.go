@@ -39,17 +39,9 @@ var ErrNothingToEnd = errors.New("no such session to end")
 
 // Notify writes the record of a notice and returns it.
 func Notify(n Notice) (*fsstore.Record, error) {
-	e := event{
-		via: "notify", name: "notify", harness: harness.ByID(n.Agent),
-		parent: unix.Getppid(), ts: time.Now().Unix(), boottime: linux.Boottime(),
-		payload: &payload{},
-	}
-	e.boot, _ = proc.Root.BootID()
-	dir, err := fsstore.StateDir()
-	if err != nil {
-		return nil, err
-	}
-	store, err := fsstore.Open(dir, fsstore.Create)
+	e := newNotice("notify", n.Agent)
+	e.parent = unix.Getppid()
+	store, err := createStore()
 	if err != nil {
 		return nil, err
 	}
@@ -59,19 +51,42 @@ func Notify(n Notice) (*fsstore.Record, error) {
 	} else if err := e.identify(n, store); err != nil {
 		return nil, err
 	}
-	rules := fsstore.Rules{Create: n.Status != fsstore.Ended, Wait: lockWait}
-	r, err := store.Update(e.key, rules, func(old *fsstore.Record) (*fsstore.Record, error) {
-		r := fsstore.Record{Key: e.key, Kind: fsstore.KindSession, Started: e.ts}
-		if old != nil {
-			r = *old
-		}
-		e.setTo(&r, n.Status, n.Detail)
-		return e.finish(store, &r, state), nil
-	})
+	r, err := e.notify(store, n.Status, n.Detail)
 	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fsstore.ErrUnavailable) {
 		err = ErrNothingToEnd
 	}
 	return r, err
+}
+
+// newNotice begins an event that one of our own commands reports.
+func newNotice(name, agent string) *event {
+	e := &event{
+		via: fsstore.SourceNotify, name: name, harness: harness.ByID(agent),
+		ts: time.Now().Unix(), boottime: linux.Boottime(), payload: &payload{},
+	}
+	e.boot, _ = proc.Root.BootID()
+	return e
+}
+
+func createStore() (*fsstore.Store, error) {
+	dir, err := fsstore.StateDir()
+	if err != nil {
+		return nil, err
+	}
+	return fsstore.Open(dir, fsstore.Create)
+}
+
+// notify sets the record to what a notice says.
+func (e *event) notify(store *fsstore.Store, status fsstore.Status, detail string) (*fsstore.Record, error) {
+	rules := fsstore.Rules{Create: status != fsstore.Ended, Wait: lockWait}
+	return store.Update(e.key, rules, func(old *fsstore.Record) (*fsstore.Record, error) {
+		r := fsstore.Record{Key: e.key, Kind: fsstore.KindSession, Started: e.ts}
+		if old != nil {
+			r = *old
+		}
+		e.setTo(&r, status, detail)
+		return e.finish(store, &r, state), nil
+	})
 }
 
 // identify finds the process and the session of a notice about none that is
@@ -89,12 +104,9 @@ func (e *event) identify(n Notice, store *fsstore.Store) error {
 	}
 	e.key = fsstore.Key{Harness: n.Agent, Session: n.Session, Instance: fsstore.Unresolved}
 	if n.PID != NoProcess {
-		p, err := proc.Root.Process(pid)
-		if err != nil || p.Dead() || proc.Root.Foreign() {
-			return errors.New("no process " + strconv.Itoa(pid))
+		if err := e.own(pid); err != nil {
+			return err
 		}
-		e.owner = p
-		e.key.Instance = instanceOf(p)
 	}
 	if e.key.Session == "" && launched {
 		e.key.Session = launch.ID
@@ -106,5 +118,14 @@ func (e *event) identify(n Notice, store *fsstore.Store) error {
 		return errors.New("neither a session nor a process is named")
 	}
 	e.cwd = n.Cwd
+	return nil
+}
+
+// own makes a process that lives the owner of the session.
+func (e *event) own(pid int) error {
+	if e.owner = liveProcess(int64(pid)); e.owner == nil {
+		return errors.New("no process " + strconv.Itoa(pid))
+	}
+	e.key.Instance = instanceOf(e.owner)
 	return nil
 }

@@ -20,13 +20,15 @@ type surroundings struct {
 	cwd      string
 }
 
-func (e *event) surroundings(store *fsstore.Store) surroundings {
-	s := surroundings{host: proc.Root.Host()}
+func (e *event) surroundings(store *fsstore.Store) *surroundings {
+	s := &surroundings{host: proc.Root.Host()}
 	if e.owner != nil {
 		s.mode = e.mode()
 		if cwd, err := proc.Root.Cwd(e.owner.PID); err == nil && utf8.ValidString(cwd) {
 			s.cwd = cwd
 		}
+	} else {
+		s.mode = proc.ModeOf(e.harness, e.told)
 	}
 	// A server and its workers have the terminal and the variables of whoever
 	// started the first of them, not of the session.
@@ -58,7 +60,7 @@ func (e *event) mode() string {
 func (e *event) launchEnv(store *fsstore.Store, mode string) []fsstore.Var {
 	launch, ok := e.launch(store)
 	shared := mode == fsstore.Daemon || mode == fsstore.Background
-	if !ok || shared && launch.PID+":"+launch.ProcessStart != instanceOf(e.owner) {
+	if !ok || shared && (e.owner == nil || launch.PID+":"+launch.ProcessStart != instanceOf(e.owner)) {
 		return nil
 	}
 	env := []fsstore.Var{{Name: fsstore.EnvLaunchID, Value: launch.ID}}
