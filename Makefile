@@ -1,13 +1,15 @@
 GO          ?= go
 PREFIX      ?= $(HOME)/.local
+UNITDIR     ?= $(PREFIX)/share/systemd/user
 FUZZTIME    ?= 30s
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 RECORDINGS  := $(wildcard internal/hook/testdata/captures/*.jsonl)
 FLAGS       := -trimpath -ldflags '-s -w'
 
 export CGO_ENABLED = 0
+export DESTDIR PREFIX UNITDIR # for the shell: as text, whatever is in them
 
-.PHONY: all build run test stress lint cross bench fuzz install help
+.PHONY: all build run test stress lint cross bench fuzz install uninstall help
 
 all: lint test build ## Lint, test, build
 
@@ -41,9 +43,17 @@ fuzz: ## Each fuzz target for FUZZTIME
 		$(GO) test ./fuzz -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 200x || exit 1; \
 	done
 
-install: build ## Into PREFIX/bin, ~/.local/bin if not said
-	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 bin/tongs-agents bin/tongs-agents-hook $(DESTDIR)$(PREFIX)/bin/
+install: build ## Programs and systemd units into PREFIX, ~/.local if not said
+	@case "$$PREFIX" in [!/]*|*[\"\'\\]*|'') echo "PREFIX must be an absolute path without quotes and backslashes" >&2; exit 1;; esac
+	install -d "$$DESTDIR$$PREFIX/bin" "$$DESTDIR$$UNITDIR"
+	install -m 755 bin/tongs-agents bin/tongs-agents-hook "$$DESTDIR$$PREFIX/bin/"
+	install -m 644 systemd/tongs-agents-cleanup.service systemd/tongs-agents-cleanup.timer "$$DESTDIR$$UNITDIR/"
+	prefix=$$(printf %s "$$PREFIX" | sed 's/%/%%/g; s/[&|]/\\&/g') && \
+		sed -i "s|^ExecStart=\"%h/.local/|ExecStart=\"$$prefix/|" "$$DESTDIR$$UNITDIR/tongs-agents-cleanup.service"
+
+uninstall: ## Remove what install put there
+	rm -f "$$DESTDIR$$PREFIX/bin/tongs-agents" "$$DESTDIR$$PREFIX/bin/tongs-agents-hook"
+	rm -f "$$DESTDIR$$UNITDIR/tongs-agents-cleanup.service" "$$DESTDIR$$UNITDIR/tongs-agents-cleanup.timer"
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

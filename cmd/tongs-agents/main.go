@@ -113,7 +113,7 @@ each session is one small file that every command reads.`,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(
-		newStatus(), newPs(), newShow(),
+		newStatus(), newPs(), newShow(), newCleanup(),
 		newNotify(), newLaunch(), newImport(), newExport(),
 		newVersion(),
 	)

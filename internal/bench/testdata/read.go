@@ -1,8 +1,11 @@
 // Command read opens, reads and closes the records of a directory, with as
-// little of Go as does that.
+// little of Go as does that; and unlinks those whose text has a given word.
+//
+//	read DIRECTORY [WORD]
 package main
 
 import (
+	"bytes"
 	"os"
 	"strings"
 	"syscall"
@@ -15,6 +18,10 @@ func main() {
 		os.Exit(1)
 	}
 	names, _ := dir.Readdirnames(-1)
+	word := []byte(nil)
+	if len(os.Args) > 2 {
+		word = []byte(os.Args[2])
+	}
 	space := make([]byte, 64<<10)
 	for _, name := range names {
 		if strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".json") {
@@ -24,9 +31,14 @@ func main() {
 		if err != nil {
 			os.Exit(1)
 		}
+		over := false
 		for n := 1; n > 0; {
 			n, _ = syscall.Read(fd, space)
+			over = over || word != nil && n > 0 && bytes.Contains(space[:n], word)
 		}
 		syscall.Close(fd)
+		if over {
+			syscall.Unlink(name)
+		}
 	}
 }
