@@ -17,6 +17,7 @@ import (
 type filter struct {
 	agents, states, modes []string
 	here                  bool
+	last                  bool // a state is the one before the end
 }
 
 var modes = []string{fsstore.Interactive, fsstore.Headless, fsstore.Background, fsstore.Daemon, fsstore.Desktop}
@@ -75,21 +76,39 @@ func (f *filter) apply(rows []*fsstore.Annotated) ([]*fsstore.Annotated, error) 
 	}
 	here := func(string) bool { return true }
 	if f.here {
-		dir, err := os.Getwd()
+		dirs, err := workingDir()
 		if err != nil {
 			return nil, fail(fmt.Errorf("--here: %w", err))
 		}
-		// The shell's name of it may have symbolic links, an agent's has none.
-		real, err := filepath.EvalSymlinks(dir)
-		here = func(cwd string) bool { return within(cwd, dir) || err == nil && within(cwd, real) }
+		here = func(cwd string) bool {
+			return slices.ContainsFunc(dirs, func(dir string) bool { return within(cwd, dir) })
+		}
 	}
 	kept := rows[:0:0]
 	for _, r := range rows {
-		if has(f.agents, r.Harness) && has(f.states, string(r.Status)) && has(f.modes, r.Mode) && here(r.Cwd) {
+		status := r.Status
+		if f.last {
+			status = r.LastStatus()
+		}
+		if has(f.agents, r.Harness) && has(f.states, string(status)) && has(f.modes, r.Mode) && here(r.Cwd) {
 			kept = append(kept, r)
 		}
 	}
 	return kept, nil
+}
+
+// workingDir returns the names of the current directory: the shell's may have
+// symbolic links, an agent's has none.
+func workingDir() ([]string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	dirs := []string{dir}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dirs = append(dirs, real)
+	}
+	return dirs, nil
 }
 
 func has(wanted []string, value string) bool {

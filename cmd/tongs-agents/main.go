@@ -113,7 +113,8 @@ each session is one small file that every command reads.`,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(
-		newStatus(), newPs(), newShow(), newCleanup(),
+		newStatus(), newPs(), newStats(), newShow(), newExplain(),
+		newResumable(), newResume(), newRemove(), newCleanup(),
 		newNotify(), newLaunch(), newImport(), newExport(),
 		newVersion(),
 	)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -25,12 +26,20 @@ func find(rows []*fsstore.Annotated, query string) (*fsstore.Annotated, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, fail(fmt.Errorf("no session matches %q", query))
+		return nil, fail(noMatch{query})
 	case 1:
 		return found[0], nil
 	}
 	return nil, fail(ambiguous(query, found))
 }
+
+// noMatch says that a query names no session.
+type noMatch struct{ query string }
+
+func (n noMatch) Error() string { return fmt.Sprintf("no session matches %q", n.query) }
+
+// isNoMatch reports whether find has found nothing.
+func isNoMatch(err error) bool { return errors.As(err, new(noMatch)) }
 
 func matching(rows []*fsstore.Annotated, query string, match func(name, query string) bool) []*fsstore.Annotated {
 	var found []*fsstore.Annotated
@@ -61,16 +70,23 @@ func ambiguous(query string, found []*fsstore.Annotated) error {
 
 // completeQuery offers the sessions of the store to the shell.
 func completeQuery(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	return completeRows(args, func() ([]*fsstore.Annotated, error) {
+		l, err := readListing(io.Discard)
+		return l.Rows, err
+	})
+}
+
+// completeRows offers one of the sessions that read returns.
+func completeRows(args []string, read func() ([]*fsstore.Annotated, error)) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	l, err := readListing(io.Discard)
+	rows, err := read()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
 	var words []string
-	for i := range l.Rows {
-		r := l.Rows[i]
+	for _, r := range rows {
 		words = append(words, cobra.CompletionWithDesc(text.Clean(r.Session), r.Harness+" in "+text.Clean(r.Repo)))
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp

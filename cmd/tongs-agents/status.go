@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -18,29 +19,57 @@ func newStatus() *cobra.Command {
 		Use:   "status",
 		Short: "What every session does, those that need you first",
 		Long: `status lists the sessions that the store holds, those that need you first: the
-ones that wait for an answer, then the ones idle for more than two minutes.`,
+ones that wait for an answer, then the ones idle for more than two minutes. It
+shows what was reported; cleanup brings that up to date, and a hint says when
+that was not done for an hour.`,
 		Example: `  tongs-agents status
   tongs-agents status --agent claude,codex --state waiting
   tongs-agents status --json | jq '.summary.needs_attention'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rows, err := f.rows(cmd)
+			l, err := readListing(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return fail(printRows(cmd.OutOrStdout(), rows, nil))
+			rows, err := f.apply(l.Rows)
+			if err != nil {
+				return err
 			}
-			if len(rows) == 0 {
-				_, err := fmt.Fprintln(cmd.OutOrStdout(), "no sessions")
+			if err := printStatus(cmd.OutOrStdout(), rows, asJSON); err != nil {
 				return fail(err)
 			}
-			return fail(statusTable(rows).print(cmd.OutOrStdout()))
+			if l.Exists {
+				hintCleanup(cmd.ErrOrStderr(), l.Stamp.Time, time.Now())
+			}
+			return nil
 		},
 	}
 	f.register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+func printStatus(w io.Writer, rows []*fsstore.Annotated, asJSON bool) error {
+	if asJSON {
+		return printRows(w, rows, nil)
+	}
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(w, "no sessions")
+		return err
+	}
+	return statusTable(rows).print(w)
+}
+
+// hintCleanup says so if the store was not maintained for long.
+func hintCleanup(stderr io.Writer, last, now time.Time) {
+	switch age := now.Sub(last); {
+	case last.IsZero():
+		hint(stderr, "the list was never brought up to date: run tongs-agents cleanup")
+	case age > time.Hour:
+		hint(stderr, "the list was last brought up to date %s ago: run tongs-agents cleanup", span(age))
+	case age < -time.Minute:
+		hint(stderr, "the list was last brought up to date %s ahead of the clock: run tongs-agents cleanup", span(-age))
+	}
 }
 
 func statusTable(rows []*fsstore.Annotated) *table {

@@ -24,6 +24,21 @@ func readListing(stderr io.Writer) (listing.Listing, error) {
 	return l, nil
 }
 
+// readResumables lists the sessions that can be resumed. What cannot be read
+// is none of them.
+func readResumables(stderr io.Writer) (listing.Resumables, error) {
+	dir, err := fsstore.StateDir()
+	if err != nil {
+		return listing.Resumables{}, fail(err)
+	}
+	l, err := listing.Resumable(dir, time.Now())
+	if err != nil {
+		return l, fail(fmt.Errorf("%s: %w", dir, err))
+	}
+	warnUnreadable(stderr, l.Unreadable)
+	return l, nil
+}
+
 func warnUnreadable(stderr io.Writer, files []fsstore.Unreadable) {
 	const shown = 3
 	for i, f := range files {

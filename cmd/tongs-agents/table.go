@@ -17,7 +17,8 @@ import (
 type table struct {
 	head  []string
 	rows  [][]cell
-	wide  int // the column that gives way if a line is too long
+	below []string // a line below each row, never cut; may be nil
+	wide  int      // the column that gives way if a line is too long
 	glyph glyphs
 }
 
@@ -70,14 +71,19 @@ func (t *table) print(w io.Writer) error {
 	for i, name := range t.head {
 		head[i] = cell{text: name, style: ansi.Style{}.Bold()}
 	}
-	for _, row := range append([][]cell{head}, t.rows...) {
+	t.line(&b, s, widths, head)
+	for i, row := range t.rows {
 		t.line(&b, s, widths, row)
+		if t.below != nil {
+			b.WriteString(t.below[i] + "\n")
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (t *table) line(b *strings.Builder, s screen, widths []int, row []cell) {
+func (t *table) line(table *strings.Builder, s screen, widths []int, row []cell) {
+	var b strings.Builder
 	column := 1
 	for i, c := range row {
 		fit := text.Fit
@@ -92,9 +98,7 @@ func (t *table) line(b *strings.Builder, s screen, widths []int, row []cell) {
 		}
 		column += widths[i] + gap
 		switch {
-		case i == len(row)-1:
-			b.WriteString(strings.TrimRight(padded, " "))
-		case s.cursor && ambiguous:
+		case s.cursor && ambiguous && i < len(row)-1:
 			// Terminals differ in how wide this is: no number of spaces is right.
 			b.WriteString(strings.TrimRight(padded, " "))
 			b.WriteString(" " + ansi.CursorHorizontalAbsolute(column))
@@ -102,7 +106,7 @@ func (t *table) line(b *strings.Builder, s screen, widths []int, row []cell) {
 			b.WriteString(padded)
 		}
 	}
-	b.WriteByte('\n')
+	table.WriteString(strings.TrimRight(b.String(), " ") + "\n")
 }
 
 // widths returns how wide each column is on a screen. If not all fit, the wide

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"tongs-agents/internal/text"
+)
+
+func TestShellWord(t *testing.T) {
+	for _, test := range []struct{ word, want string }{
+		{"", "''"},
+		{"claude", "claude"},
+		{"--resume=872de908-a5e1", "--resume=872de908-a5e1"},
+		{"/usr/bin/a_b:c@d%e+f,g", "/usr/bin/a_b:c@d%e+f,g"},
+		{"=ls", "'=ls'"}, // zsh would look for ls
+		{"a b", "'a b'"},
+		{"$HOME `id` \"x\" \\", "'$HOME `id` \"x\" '\\\\"},
+		{"it's", `'it'\''s'`},
+		{"~", "'~'"},
+		{"漢字", "'漢字'"},
+		{"a  b", `$'a\040\040b'`}, // two spaces would be shown as one
+		{"a\nb", `$'a\012b'`},
+		{"\x1b[31m'\\", `$'\033\13331m\047\134'`},
+		{"a\u202eb", `$'a\342\200\256b'`},
+	} {
+		got := shellWord(test.word)
+		if got != test.want {
+			t.Errorf("shellWord(%q) = %s, want %s", test.word, got, test.want)
+		}
+		if clean := text.Clean("x " + got); clean != "x "+got {
+			t.Errorf("shellWord(%q) = %q is shown as %q", test.word, got, clean)
+		}
+	}
+}
+
+// What is printed as a command, a shell reads as the same words.
+func TestShellCommand(t *testing.T) {
+	visible := []string{
+		"", "plain", "two words", "it's", `back\slash`, `end\`, "$HOME", "`id`", "*", "~root", "#", "a;b",
+		"漢字", "'", "''", `\'`, `'\`, "!x", "=ls", "-n", "{a,b}", "%1", "(x)", "$(id)", "a&&b", "^x^y",
+	}
+	invisible := []string{"two  spaces", "a\nb\tc", "\x1b[2J", "\x7f\u0085\u202e\u2028", "1\u00a02", "'\n; id #", "\\\n'; id #"}
+	for _, shell := range []struct {
+		name string
+		args []string
+	}{
+		{"bash", append(visible, invisible...)},
+		{"zsh", append(visible, invisible...)},
+		{"dash", visible},
+		{"fish", visible},
+	} {
+		path, err := exec.LookPath(shell.name)
+		if err != nil {
+			t.Log(err)
+			continue
+		}
+		command := shellCommand(append([]string{"printf", `%s\0`}, shell.args...))
+		out, err := exec.Command(path, "-c", command).Output()
+		if err != nil {
+			t.Errorf("%s: %v", shell.name, err)
+		}
+		got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+		if !slices.Equal(got, shell.args) {
+			t.Errorf("%s reads %s as\n%q, want\n%q", shell.name, command, got, shell.args)
+		}
+	}
+}
+
+// A shell that does not know how a word is quoted runs nothing that is in it.
+func TestShellCommandElsewhere(t *testing.T) {
+	for _, word := range []string{"\n'; echo ran #", "\\\n'; echo ran #", "\n\\'; echo ran; '", "\n$(echo ran)`echo ran`"} {
+		out, _ := exec.Command("sh", "-c", shellCommand([]string{"true", word})).CombinedOutput()
+		if strings.Contains(string(out), "ran") {
+			t.Errorf("%q: %s", word, out)
+		}
+	}
+}
+
+// The name of a command is none of the shell's own words for something else.
+func TestShellCommandName(t *testing.T) {
+	for name, want := range map[string]string{
+		"claude": "claude x", "/opt/a-b/claude": "/opt/a-b/claude x", "A=b": "'A=b' x", "%1": "'%1' x", "=x": "'=x' x",
+	} {
+		if got := shellCommand([]string{name, "x"}); got != want {
+			t.Errorf("shellCommand(%q, x) = %s, want %s", name, got, want)
+		}
+	}
+	if got := shellCommand(nil); got != "" {
+		t.Errorf("no command is %q", got)
+	}
+}
