@@ -216,9 +216,9 @@ func hostOf(r *Record) (host, bool) {
 	return host{r.BootID, r.PIDNamespace}, r.Kind == KindSession && r.Mode != Daemon
 }
 
-// EndSuperseded is the end reason of a session that its process has left for
-// another one, as the maintainer found.
-const EndSuperseded = "superseded"
+// EventSuperseded is the last event, after the harness and a dot, of a session
+// that its process has left for another one, as a maintainer found.
+const EventSuperseded = "superseded"
 
 // newest returns the record with the newest event, of several of one boot. The
 // order in which they are given does not matter. One that is known to be
@@ -228,7 +228,7 @@ func newest(records []*Record) *Record {
 	for _, r := range records {
 		timed = timed && r.Boottime != 0
 	}
-	left := func(r *Record) bool { return r.Status == Ended && r.EndReason == EndSuperseded }
+	left := func(r *Record) bool { return r.Status == Ended && r.LastEvent == r.Harness+"."+EventSuperseded }
 	later := func(a, b *Record) bool {
 		switch {
 		case left(a) != left(b):

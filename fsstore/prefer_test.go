@@ -30,6 +30,7 @@ func inMode(mode string) func(*Record)    { return func(r *Record) { r.Mode = mo
 func inBoot(boot string) func(*Record)    { return func(r *Record) { r.BootID = boot } }
 func inNamespace(ns string) func(*Record) { return func(r *Record) { r.PIDNamespace = ns } }
 func removed(r *Record)                   { r.RemovedAt = 1 }
+func wasLeft(r *Record)                   { r.Status, r.LastEvent = Ended, r.Harness+"."+EventSuperseded }
 func isDead(r *Record)                    { r.Tool = "dead" }
 func legacy(r *Record)                    { r.Legacy, r.Instance = true, "" }
 func isProcess(r *Record)                 { r.Kind, r.Session = KindProcess, "proc-"+r.PID }
@@ -93,6 +94,12 @@ func TestPrefer(t *testing.T) {
 		{"superseded by ts of one time", []*Record{listed("a", withTS(7)), listed("b", inSession("t"), withTS(6))}, "a", ""},
 		{"superseded of three", []*Record{listed("a", inSession("1"), at(1)), listed("b", inSession("3"), at(3)), listed("c", inSession("2"), at(2))}, "b", ""},
 		{"superseded by an ended one", []*Record{listed("a", at(1)), listed("b", inSession("t"), at(2), withStatus(Ended))}, "b", ""},
+		{"superseded, and ended last", []*Record{listed("a", at(0), withTS(9), wasLeft), listed("b", inSession("t"), at(0), withTS(5))}, "b", ""},
+		{"superseded, and ended last, in its time", []*Record{listed("a", at(9), wasLeft), listed("b", inSession("t"), at(5))}, "b", ""},
+		{"superseded by one that ended before", // that end is the process's last event
+			[]*Record{listed("a", at(0), withTS(9), wasLeft), listed("b", inSession("t"), at(0), withTS(5), withStatus(Ended))}, "b", ""},
+		{"superseded, and alive again", []*Record{listed("a", at(0), withTS(9), wasLeft, withStatus(Idle)), listed("b", inSession("t"), at(0), withTS(5))}, "a", ""},
+		{"superseded, both", []*Record{listed("a", at(0), withTS(9), wasLeft), listed("b", inSession("t"), at(0), withTS(5), wasLeft)}, "a", ""},
 		{"process in its daemon mode", []*Record{listed("a", inMode(Daemon)), listed("b", inMode(Daemon), inSession("t"))}, "a b", ""},
 		{"one of them in daemon mode", []*Record{listed("a", inMode(Daemon), at(2)), listed("b", inSession("t"), at(1))}, "a b", ""},
 		{"of another boot", []*Record{listed("a", inBoot("x")), listed("b", inSession("t"))}, "a b", ""},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -288,3 +289,38 @@ func TestSweepWaiter(t *testing.T) {
 }
 
 func noSession(string) bool { return false }
+
+// Sweep goes by what the store held when it was read: what a writer has begun
+// since stays for the next one.
+func TestSweepContents(t *testing.T) {
+	s, path := openStore(t)
+	update(t, s, simple("s").Key, to(simple("s")))
+	writeText(t, path+"/sessions/garbage.json", "{")
+	sweep := func(c Contents) {
+		t.Helper()
+		if err := s.Sweep(c, Leftovers{
+			Temp: func(Temp) bool { return true }, LocksUnusedSince: time.Now().Add(time.Minute), Session: noSession,
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	const temp, gone = ".fleet-tmp-1-x-1.tmp", ".fleet-v1-0000000000000000000000000000000000000000000000000000000000000000.lock"
+	before := contents(t, s)
+	if len(before.Records) != 1 || len(before.Unreadable) != 1 {
+		t.Errorf("got %+v", before)
+	}
+	writeText(t, path+"/sessions/"+temp, "half")
+	writeText(t, path+"/sessions/"+gone, "")
+	all := names(t, path, "sessions")
+	sweep(before)
+	// The lock of the session goes: noSession knows of none.
+	kept := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == simple("s").sessionLock() })
+	if got := names(t, path, "sessions"); !slices.Equal(got, kept) {
+		t.Errorf("left %q, want %q", got, kept)
+	}
+	sweep(contents(t, s))
+	kept = slices.DeleteFunc(kept, func(name string) bool { return name == temp || name == gone })
+	if got := names(t, path, "sessions"); !slices.Equal(got, kept) {
+		t.Errorf("left in the end %q, want %q", got, kept)
+	}
+}

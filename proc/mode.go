@@ -96,6 +96,11 @@ func takesValue(h *harness.Harness, option string) bool {
 	}, option) {
 		return true
 	}
+	if h.ID == "claude" && contains([]string{
+		"-n", "--name", "-r", "--resume", "-w", "--worktree", "-d", "--debug",
+	}, option) {
+		return true
+	}
 	return contains([]string{
 		"-m", "--model", "--settings", "--setting-sources", "--permission-mode", "--mcp-config",
 		"--add-dir", "--agent", "--session-id", "--append-system-prompt", "--system-prompt",

@@ -13,7 +13,7 @@ import (
 )
 
 // The archives in testdata say in their want file what is asked and answered,
-// a line each: question = answer. Package scan asks the question "scan".
+// a line each: question = answer. Package scan asks the questions "scan".
 //
 //	owner PPID = PID HARNESS MODE, none, or unknown
 //	harness PID, scanned PID = HARNESS, none, or unknown

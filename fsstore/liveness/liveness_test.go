@@ -2,12 +2,14 @@ package liveness
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
 	"tongs-agents/fsstore"
 	"tongs-agents/proc"
+	"tongs-agents/proc/proctest"
 )
 
 func record(harness string, change ...func(*fsstore.Record)) *fsstore.Record {
@@ -86,4 +88,45 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: Dead is %v", test.name, dead)
 		}
 	}
+}
+
+// A process is asked about once, for however many records: what they say of it
+// stays the same for the whole look at a store. Whatever tells two processes
+// apart is a question of its own.
+func TestCheckOnce(t *testing.T) {
+	root, _ := proctest.Tree(t, "../../proc/testdata/time.txtar")
+	const pid, ticks = "440", "12345"
+	here := func(r *fsstore.Record) { r.PID, r.ProcessStart, r.Instance = pid, ticks, pid+":"+ticks }
+	emitter := func(r *fsstore.Record) { r.Instance = "emitter" }
+	if err := os.Mkdir(filepath.Join(string(root), "self"), 0o700); err != nil { // as a mounted one has
+		t.Fatal(err)
+	}
+	p := NewProcesses(root)
+	ask := func(what string, want proc.Answer, r *fsstore.Record) {
+		t.Helper()
+		if got, why := p.Check(r); got != want || why == "" {
+			t.Errorf("%s: %v (%s), want %v", what, got, why, want)
+		}
+	}
+	ask("before", proc.Alive, record("claude", here))
+	if err := os.RemoveAll(filepath.Join(string(root), pid)); err != nil {
+		t.Fatal(err)
+	}
+	other := record("claude", here)
+	other.Session, other.TS, other.Status = "other", 1, fsstore.Ended
+	ask("again", proc.Alive, other)
+	ask("of another harness", proc.Dead, record("codex", here))
+	ask("of an emitter", proc.Dead, record("claude", here, emitter))
+	ask("of another start", proc.Dead, record("claude", here, func(r *fsstore.Record) { r.ProcessStart, r.Instance = "5", pid+":5" }))
+	ask("of another pid", proc.Dead, record("claude", here, func(r *fsstore.Record) { r.PID, r.Instance = "441", "441:"+ticks }))
+	if answer, _ := p.CheckInstance(&fsstore.Instance{Harness: "opencode", ID: "i", PID: pid, ProcessStart: ticks}); answer != proc.Dead {
+		t.Errorf("an instance: %v, want dead", answer) // as of the emitter's record
+	}
+	// What a plugin says is no answer that others get.
+	plugin := record("opencode", here, emitter, source(fsstore.SourcePlugin), func(r *fsstore.Record) { r.TS = time.Now().Unix() })
+	ask("a plugin's", proc.Alive, plugin)
+	ask("after a plugin's", proc.Dead, record("opencode", here, emitter))
+
+	p = NewProcesses(root)
+	ask("another look", proc.Dead, record("claude", here))
 }

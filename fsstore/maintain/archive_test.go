@@ -257,6 +257,33 @@ func TestEndedAfterDeath(t *testing.T) {
 	check(t, "resumable", w.resumable(), "")
 }
 
+// TestArchiveTooLong: a record that is too long with the time which an entry
+// adds goes without one. It is no failure, and keeps no other record.
+func TestArchiveTooLong(t *testing.T) {
+	const entry = `,"idle_from":1234567890`
+	for spare, archived := range map[int]bool{len(entry): true, len(entry) - 1: false, 0: false} {
+		w := newWorld(t)
+		w.add("other", func(r *fsstore.Record) { r.PID = "9" })
+		long := w.record("long", nil)
+		long.Unknown = []fsstore.Member{{Name: "mine", Value: []byte(`""`)}}
+		rest := fsstore.MaxRecord - spare - len(long.AppendJSON(nil))
+		long.Unknown[0].Value = []byte(`"` + strings.Repeat("x", rest) + `"`)
+		w.put(long)
+		result := w.run()
+		want := "other"
+		if archived {
+			want = "long other"
+		}
+		check(t, "removed", list(result.Removed), "long other")
+		check(t, "archived", list(result.Archived), want)
+		check(t, "stored", w.sessions(), "")
+		check(t, "resumable", w.resumable(), want)
+		if temps, _ := filepath.Glob(filepath.Join(w.dir, "*", ".fleet-tmp-*")); len(temps) > 0 {
+			t.Errorf("left: %v", temps)
+		}
+	}
+}
+
 // TestArchiveUnusable: what cannot be archived stays in the store.
 func TestArchiveUnusable(t *testing.T) {
 	w := newWorld(t)

@@ -2,6 +2,9 @@ package maintain
 
 import (
 	"os"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,92 +159,237 @@ func TestDiscoverSession(t *testing.T) {
 	w.run() // the file says busy, and is newer
 	check(t, "status that a hook has set", w.stored()[key].Status, fsstore.Idle)
 
-	// /clear without hooks.
 	w.ends(pid)
 	w.run()
 	check(t, "stored", w.sessions(), "")
 	check(t, "resumable", w.resumable(), "s")
 }
 
+// TestSessionChanges: a process without hooks works on the session that its
+// file names now. /clear and /resume change that name, and may change nothing
+// else. What a run does, the dry run before it has said.
+func TestSessionChanges(t *testing.T) {
+	for _, names := range [][2]string{{"a", "b"}, {"b", "a"}} { // of one time, and of either order
+		first, second := names[0], names[1]
+		w := newWorld(t)
+		w.now = w.now.Add(-30 * time.Minute) // no record is of the time to come
+		w.runs(treeProcess{env: []string{"CLAUDE_CONFIG_DIR=" + w.config()}})
+		w.runs(treeProcess{pid: "4300", start: "90000"})
+		elsewhere := w.add(first, func(r *fsstore.Record) { // open twice, once there
+			r.Source, r.PID, r.ProcessStart, r.Cwd, r.Repo = fsstore.SourceProcess, "4300", "90000", "/src/x", "x"
+		}).Key
+		since := w.now.Add(-time.Minute)
+		run := func(says, status string, added, mended, shown string) {
+			t.Helper()
+			w.now = w.now.Add(time.Second)
+			w.claudeSays(says, status, since)
+			would := w.runAs(Options{Forced: true, DryRun: true})
+			did := w.run()
+			if !reflect.DeepEqual(sorted(would.Mended), sorted(did.Mended)) || !reflect.DeepEqual(would.Added, did.Added) {
+				t.Errorf("would %+v, did %+v", would, did)
+			}
+			check(t, "added", list(did.Added), added)
+			check(t, "mended", list(did.Mended), mended)
+			check(t, "shown", w.shown(), shown)
+			check(t, "elsewhere", w.stored()[elsewhere].Status, fsstore.Idle)
+			w.stable()
+		}
+		of := func(session string) *fsstore.Record { return w.stored()[w.record(session, nil).Key] }
+		both := "a b"
+
+		run(first, "idle", first, "", first+" "+first)
+
+		run(second, "idle", second, first, both) // /clear
+		r, to := of(first), of(second)
+		if r.Status != fsstore.Ended || r.EndReason != fsstore.EventSuperseded || r.LastEvent != "claude.superseded" || r.Arrival != 2 {
+			t.Errorf("left: got %+v", r)
+		}
+		if to.Status != fsstore.Idle || to.TS != since.Unix() || to.Arrival != 1 || to.EndReason != "" {
+			t.Errorf("entered: got %+v", to)
+		}
+
+		run(first, "idle", "", both, first+" "+first) // /resume
+		r, to = of(first), of(second)
+		if r.Status != fsstore.Idle || r.EndReason != "" || r.Detail != noHook || r.LastEvent != "claude.observed-idle" || r.Arrival != 3 {
+			t.Errorf("entered again: got %+v", r)
+		}
+		if to.Status != fsstore.Ended || to.EndReason != fsstore.EventSuperseded {
+			t.Errorf("left again: got %+v", to)
+		}
+
+		since = w.now
+		run(second, "waiting", "", both, both) // with a time of its own
+		if to = of(second); to.Status != fsstore.Waiting || to.WaitingFor == nil || to.EndReason != "" {
+			t.Errorf("entered waiting: got %+v", to)
+		}
+		run(first, "busy", "", both, first+" "+first)
+		check(t, "entered busy", of(first).Status, fsstore.Running)
+		if to = of(second); to.Status != fsstore.Ended || to.WaitingFor != nil {
+			t.Errorf("left waiting: got %+v", to)
+		}
+
+		// What was left goes like all that has ended, and may come back.
+		w.now = w.now.Add(keepEnded)
+		check(t, "removed", list(w.run().Removed), second)
+		check(t, "resumable", w.resumable(), "")
+		since = w.now
+		run(second, "idle", second, first, both)
+	}
+}
+
+// A session that the user removed stays removed when its process goes back to
+// it, whether it was removed before or after the process had left it.
+func TestRemovedSessionChanges(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		w := newWorld(t)
+		w.runs(treeProcess{env: []string{"CLAUDE_CONFIG_DIR=" + w.config()}})
+		at := w.now.Add(-time.Minute)
+		remove := func() {
+			r := w.stored()[w.record("old", nil).Key]
+			r.RemovedAt = w.now.Unix()
+			w.put(r)
+		}
+		w.claudeSays("old", "idle", at)
+		w.run()
+		if before {
+			remove()
+		}
+		w.claudeSays("new", "idle", at)
+		w.run()
+		if !before {
+			remove()
+		}
+		check(t, "shown", w.shown(), "new")
+		w.stable()
+		removed := w.stored()[w.record("old", nil).Key]
+		w.claudeSays("old", "idle", w.now)
+		check(t, "mended", list(w.run().Mended), "new")
+		r := w.stored()[removed.Key]
+		if r.RemovedAt != removed.RemovedAt || r.Status != fsstore.Ended || r.Arrival != removed.Arrival {
+			t.Errorf("got %+v, want it as it was: %+v", r, removed)
+		}
+		check(t, "the other", w.stored()[w.record("new", nil).Key].Status, fsstore.Ended)
+		w.stable()
+	}
+}
+
+// A turn that came and went unseen leaves the status as it was: the time of
+// the file tells of it. Of an equal time there is nothing to write.
+func TestFollowsTime(t *testing.T) {
+	w := newWorld(t)
+	w.now = w.now.Add(-30 * time.Minute)
+	w.runs(treeProcess{env: []string{"CLAUDE_CONFIG_DIR=" + w.config()}})
+	for _, status := range []string{"idle", "busy", "waiting"} {
+		w.now = w.now.Add(time.Minute)
+		w.claudeSays("s", status, w.now.Add(-30*time.Second))
+		w.run()
+		w.stable()
+		arrival := w.stored()[w.record("s", nil).Key].Arrival
+		at := w.now.Add(-time.Second)
+		w.claudeSays("s", status, at)
+		check(t, status+": mended", list(w.run().Mended), "s")
+		r := w.stored()[w.record("s", nil).Key]
+		check(t, status+": ts", r.TS, at.Unix())
+		check(t, status+": arrival", r.Arrival, arrival+1)
+		w.stable()
+		w.claudeSays("s", status, at.Add(-10*time.Second)) // it is no report that the clock was set back
+		w.stable()
+	}
+	// Of one that hooks report, an equal status is nothing new.
+	r := w.stored()[w.record("s", nil).Key]
+	r.Source, r.Status = fsstore.SourceHook, fsstore.Running
+	w.put(r)
+	w.claudeSays("s", "busy", w.now)
+	w.stable()
+}
+
+// client runs a Codex on the terminal pts/N.
+func (w *world) client(pid string, n int, cwd string, args ...string) {
+	w.runs(treeProcess{pid: pid, start: "7" + pid, tty: pts(n), cwd: cwd, args: append([]string{"codex"}, args...)})
+}
+
+// daemon runs the daemon of Codex.
+func (w *world) daemon() {
+	w.runs(treeProcess{pid: "300", start: "3000", args: []string{"codex", "app-server"}})
+}
+
+// hosted adds a session of that daemon.
+func (w *world) hosted(session, cwd string, change func(*fsstore.Record)) *fsstore.Record {
+	return w.add(session, func(r *fsstore.Record) {
+		r.Harness, r.Mode, r.Cwd, r.Repo, r.PID, r.ProcessStart = "codex", fsstore.Daemon, cwd, "x", "300", "3000"
+		r.Resume, r.LastEvent = []string{"codex", "resume", session}, "codex.stop"
+		if change != nil {
+			change(r)
+		}
+	})
+}
+
 // TestDaemonClients: while a Codex daemon of the user runs, what is shown on a
 // terminal may be one of its sessions.
 func TestDaemonClients(t *testing.T) {
 	const a, b = "/src/a", "/src/b"
-	client := func(w *world, pid string, n int, cwd string, args ...string) {
-		w.runs(treeProcess{pid: pid, start: "7" + pid, tty: pts(n), cwd: cwd, args: append([]string{"codex"}, args...)})
-	}
-	daemon := func(w *world) { w.runs(treeProcess{pid: "300", start: "3000", args: []string{"codex", "app-server"}}) }
-	hosted := func(w *world, session, cwd string, change func(*fsstore.Record)) *fsstore.Record {
-		return w.add(session, func(r *fsstore.Record) {
-			r.Harness, r.Mode, r.Cwd, r.Repo, r.PID, r.ProcessStart = "codex", fsstore.Daemon, cwd, "x", "300", "3000"
-			r.Resume, r.LastEvent = []string{"codex", "resume", session}, "codex.stop"
-			if change != nil {
-				change(r)
-			}
-		})
-	}
 	for _, tt := range []struct {
 		name  string
 		world func(w *world)
 		added string
 		tty   string // of the hosted session h
 	}{
-		{name: "no daemon", added: "proc-400", world: func(w *world) { client(w, "400", 4, a) }},
-		{name: "daemon, no session", added: "proc-400", world: func(w *world) { daemon(w); client(w, "400", 4, a) }},
-		{name: "one session, one client", tty: "pts/4", world: func(w *world) { daemon(w); client(w, "400", 4, a); hosted(w, "h", a, nil) }},
-		{name: "session elsewhere", added: "proc-400", world: func(w *world) { daemon(w); client(w, "400", 4, b); hosted(w, "h", a, nil) }},
+		{name: "no daemon", added: "proc-400", world: func(w *world) { w.client("400", 4, a) }},
+		{name: "daemon, no session", added: "proc-400", world: func(w *world) { w.daemon(); w.client("400", 4, a) }},
+		{name: "one session, one client", tty: "pts/4", world: func(w *world) { w.daemon(); w.client("400", 4, a); w.hosted("h", a, nil) }},
+		{name: "session elsewhere", added: "proc-400", world: func(w *world) { w.daemon(); w.client("400", 4, b); w.hosted("h", a, nil) }},
 		{name: "session has ended", added: "proc-400", world: func(w *world) {
-			daemon(w)
-			client(w, "400", 4, a)
-			hosted(w, "h", a, func(r *fsstore.Record) { r.Status = fsstore.Ended })
+			w.daemon()
+			w.client("400", 4, a)
+			w.hosted("h", a, func(r *fsstore.Record) { r.Status = fsstore.Ended })
 		}},
 		{name: "session of a daemon that died", added: "proc-400", world: func(w *world) {
-			daemon(w)
-			client(w, "400", 4, a)
-			hosted(w, "h", a, func(r *fsstore.Record) { r.PID = "301" })
+			w.daemon()
+			w.client("400", 4, a)
+			w.hosted("h", a, func(r *fsstore.Record) { r.PID = "301" })
 		}},
 		{name: "two clients", world: func(w *world) {
-			daemon(w)
-			client(w, "400", 4, a)
-			client(w, "401", 5, a)
-			hosted(w, "h", a, nil)
+			w.daemon()
+			w.client("400", 4, a)
+			w.client("401", 5, a)
+			w.hosted("h", a, nil)
 		}},
 		{name: "two sessions", world: func(w *world) {
-			daemon(w)
-			client(w, "400", 4, a)
-			hosted(w, "h", a, nil)
-			hosted(w, "i", a, nil)
+			w.daemon()
+			w.client("400", 4, a)
+			w.hosted("h", a, nil)
+			w.hosted("i", a, nil)
 		}},
 		{name: "two pairs", tty: "pts/4", world: func(w *world) {
-			daemon(w)
-			client(w, "400", 4, a)
-			client(w, "401", 5, b)
-			hosted(w, "h", a, nil)
-			hosted(w, "i", b, nil)
+			w.daemon()
+			w.client("400", 4, a)
+			w.client("401", 5, b)
+			w.hosted("h", a, nil)
+			w.hosted("i", b, nil)
 		}},
 		{name: "client moved to another terminal", tty: "pts/4", world: func(w *world) {
-			daemon(w)
-			client(w, "400", 4, a)
-			hosted(w, "h", a, func(r *fsstore.Record) { r.TTY = "pts/9" })
+			w.daemon()
+			w.client("400", 4, a)
+			w.hosted("h", a, func(r *fsstore.Record) { r.TTY = "pts/9" })
 		}},
 		{name: "client left", world: func(w *world) {
-			daemon(w)
-			hosted(w, "h", a, func(r *fsstore.Record) { r.TTY = "pts/9" })
+			w.daemon()
+			w.hosted("h", a, func(r *fsstore.Record) { r.TTY = "pts/9" })
 		}},
 		{name: "codex exec", added: "proc-400", world: func(w *world) {
-			daemon(w)
-			client(w, "400", 4, a, "exec", "do it")
-			hosted(w, "h", a, nil)
+			w.daemon()
+			w.client("400", 4, a, "exec", "do it")
+			w.hosted("h", a, nil)
 		}},
 		{name: "--no-daemon", added: "proc-400", world: func(w *world) {
-			daemon(w)
-			client(w, "400", 4, a, "--no-daemon")
-			hosted(w, "h", a, nil)
+			w.daemon()
+			w.client("400", 4, a, "--no-daemon")
+			w.hosted("h", a, nil)
 		}},
 		{name: "no terminal", added: "proc-400", world: func(w *world) {
-			daemon(w)
+			w.daemon()
 			w.runs(treeProcess{pid: "400", cwd: a, args: []string{"codex"}})
-			hosted(w, "h", a, nil)
+			w.hosted("h", a, nil)
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -267,14 +415,161 @@ func TestDaemonClients(t *testing.T) {
 
 	// A client that was found before its session was known.
 	w := newWorld(t)
-	daemon(w)
-	client(w, "400", 4, a)
+	w.daemon()
+	w.client("400", 4, a)
 	w.run()
 	check(t, "stored", w.sessions(), "proc-400")
-	h := hosted(w, "h", a, nil)
+	h := w.hosted("h", a, nil)
 	result := w.run()
 	check(t, "removed", list(result.Removed), "proc-400")
 	check(t, "stored", w.sessions(), "h")
 	check(t, "resumable", w.resumable(), "")
 	check(t, "tty", w.stored()[h.Key].TTY, "pts/4")
+}
+
+// TestNamedByClient: a client that was told to resume a session of the daemon
+// shows that one and no other, wherever it is. The others are joined by the
+// directory to what is left.
+func TestNamedByClient(t *testing.T) {
+	const a, b = "/src/a", "/src/b"
+	on := func(tty string) func(*fsstore.Record) { return func(r *fsstore.Record) { place(r, tty) } }
+	for _, tt := range []struct {
+		name  string
+		world func(w *world)
+		added string
+		ttys  string // of the hosted sessions that have one
+	}{
+		{name: "one of two sessions", ttys: "h:pts/4", world: func(w *world) {
+			w.client("400", 4, a, "resume", "h")
+			w.hosted("h", a, nil)
+			w.hosted("i", a, nil)
+		}},
+		{name: "from another directory", ttys: "h:pts/4", world: func(w *world) {
+			w.client("400", 4, b, "resume", "h")
+			w.hosted("h", a, nil)
+		}},
+		{name: "from the directory of another session", ttys: "h:pts/4", world: func(w *world) {
+			w.client("400", 4, b, "resume", "h")
+			w.hosted("h", a, nil)
+			w.hosted("i", b, nil)
+		}},
+		{name: "the other client has what is left", ttys: "h:pts/4 i:pts/5", world: func(w *world) {
+			w.client("400", 4, a, "resume", "h")
+			w.client("401", 5, a)
+			w.hosted("h", a, nil)
+			w.hosted("i", a, nil)
+		}},
+		{name: "each its own", ttys: "h:pts/5 i:pts/4 j:pts/6", world: func(w *world) {
+			w.client("400", 4, a, "resume", "i")
+			w.client("401", 5, a, "-m", "gpt", "resume", "h", "go on")
+			w.client("402", 6, b, "-C", a)
+			w.hosted("h", a, nil)
+			w.hosted("i", a, nil)
+			w.hosted("j", a, nil)
+		}},
+		{name: "two are left", ttys: "h:pts/4", world: func(w *world) {
+			w.client("400", 4, a, "resume", "h")
+			w.client("401", 5, a)
+			w.hosted("h", a, nil)
+			w.hosted("i", a, nil)
+			w.hosted("j", a, nil)
+		}},
+		{name: "two others", ttys: "h:pts/4", world: func(w *world) {
+			w.client("400", 4, a, "resume", "h")
+			w.client("401", 5, a)
+			w.client("402", 6, a)
+			w.hosted("h", a, nil)
+			w.hosted("i", a, nil)
+		}},
+		{name: "nothing is left", ttys: "h:pts/4", world: func(w *world) {
+			w.client("400", 4, a, "resume", "h")
+			w.client("401", 5, a)
+			w.hosted("h", a, nil)
+		}},
+		{name: "two name it", world: func(w *world) {
+			w.client("400", 4, a, "resume", "h")
+			w.client("401", 5, b, "resume", "h")
+			w.hosted("h", a, nil)
+		}},
+		{name: "two name it, on one of them it was", ttys: "h:pts/5", world: func(w *world) {
+			w.client("400", 4, a, "resume", "h")
+			w.client("401", 5, a, "resume", "h")
+			w.hosted("h", a, on("pts/5"))
+		}},
+		{name: "was on the terminal of another", ttys: "h:pts/4", world: func(w *world) {
+			w.client("400", 4, a, "resume", "h")
+			w.hosted("h", a, nil)
+			w.hosted("i", a, on("pts/4"))
+		}},
+		{name: "two it may be, on one of them it was", ttys: "h:pts/5", world: func(w *world) {
+			w.client("400", 4, a)
+			w.client("401", 5, a)
+			w.hosted("h", a, on("pts/5"))
+		}},
+		{name: "two it may be, it was on neither", world: func(w *world) {
+			w.client("400", 4, a)
+			w.client("401", 5, a)
+			w.hosted("h", a, on("pts/9"))
+		}},
+		{name: "its client left, another's is there", ttys: "i:pts/4", world: func(w *world) {
+			w.client("400", 4, a, "resume", "i")
+			w.hosted("h", a, on("pts/9"))
+			w.hosted("i", a, nil)
+		}},
+		{name: "not hosted, by its directory", ttys: "h:pts/4", world: func(w *world) {
+			w.client("400", 4, a, "resume", "x")
+			w.hosted("h", a, nil)
+		}},
+		{name: "not hosted, in no directory of one", added: "proc-400", world: func(w *world) {
+			w.client("400", 4, b, "resume", "h")
+			w.hosted("h", a, func(r *fsstore.Record) { r.Status = fsstore.Ended })
+		}},
+		{name: "a prompt", added: "proc-400", world: func(w *world) {
+			w.client("400", 4, b, "--", "resume", "h")
+			w.hosted("h", a, nil)
+		}},
+		{name: "-C", ttys: "h:pts/4", world: func(w *world) {
+			w.client("400", 4, b, "-C", a)
+			w.hosted("h", a, nil)
+			w.hosted("i", b, nil)
+		}},
+		{name: "--cd", ttys: "h:pts/4", world: func(w *world) { w.client("400", 4, b, "--cd", a); w.hosted("h", a, nil) }},
+		{name: "--cd=, relative", ttys: "h:pts/4", world: func(w *world) { w.client("400", 4, b, "--cd=../a"); w.hosted("h", a, nil) }},
+		{name: "-C to nothing of the daemon's", added: "proc-400", world: func(w *world) { w.client("400", 4, a, "-C", b); w.hosted("h", a, nil) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.daemon()
+			tt.world(w)
+			check(t, "added", list(w.run().Added), tt.added)
+			var ttys []string
+			for _, r := range w.stored() {
+				if r.Mode != fsstore.Daemon {
+					continue
+				}
+				if r.TTY != "" {
+					ttys = append(ttys, r.Session+":"+r.TTY)
+				}
+				check(t, r.Session+": focus", r.Focus.Kind == fsstore.FocusTerminal, r.TTY != "")
+			}
+			slices.Sort(ttys)
+			check(t, "ttys", strings.Join(ttys, " "), tt.ttys)
+			w.stable()
+		})
+	}
+
+	// Clients that were found before their session was known.
+	w := newWorld(t)
+	w.daemon()
+	w.client("400", 4, b, "resume", "h")
+	w.client("401", 5, b, "-C", a)
+	w.client("402", 6, b)
+	w.run()
+	check(t, "stored", w.sessions(), "proc-400 proc-401 proc-402")
+	w.hosted("h", a, nil)
+	w.hosted("i", a, nil)
+	check(t, "removed", list(w.run().Removed), "proc-400 proc-401")
+	check(t, "stored", w.sessions(), "h i proc-402")
+	check(t, "resumable", w.resumable(), "")
+	w.stable()
 }

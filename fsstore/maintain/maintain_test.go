@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"tongs-agents/fsstore"
+	"tongs-agents/fsstore/liveness"
 	"tongs-agents/proc"
 )
 
@@ -352,6 +353,42 @@ func (w *world) sessions() string {
 	}
 	slices.Sort(ids)
 	return strings.Join(ids, " ")
+}
+
+// shown are the session ids that a listing shows, sorted.
+func (w *world) shown() string {
+	w.t.Helper()
+	preferred, _ := fsstore.Prefer(storedIn(w.t, w.dir), liveness.NewProcesses(w.root).Dead)
+	var ids []string
+	for _, r := range preferred {
+		ids = append(ids, r.Session)
+	}
+	slices.Sort(ids)
+	return strings.Join(ids, " ")
+}
+
+// stable checks that further runs find nothing to do.
+func (w *world) stable() {
+	w.t.Helper()
+	before := w.texts()
+	for range 3 {
+		w.now = w.now.Add(10 * time.Second)
+		if r := w.run(); len(r.Added)+len(r.Mended)+len(r.Removed)+len(r.Archived) > 0 {
+			w.t.Errorf("a further run: added %+v, mended %+v, removed %+v", r.Added, r.Mended, r.Removed)
+		}
+	}
+	check(w.t, "records after further runs", w.texts(), before)
+}
+
+// texts are the stored records as they are in their files, sorted.
+func (w *world) texts() string {
+	w.t.Helper()
+	var texts []string
+	for _, r := range storedIn(w.t, w.dir) {
+		texts = append(texts, string(r.AppendJSON(nil)))
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, "\n")
 }
 
 // archived returns the entries of the archive by session.

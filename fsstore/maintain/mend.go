@@ -137,10 +137,10 @@ func (m *run) supersede() {
 // endSuperseded ends a session that its process has left for another one.
 func (m *run) endSuperseded(r *fsstore.Stored) {
 	m.amend(r, "process "+r.PID+" works on another session", func(r *fsstore.Record) {
-		r.Status, r.Detail, r.EndReason = fsstore.Ended, "superseded by another session", fsstore.EndSuperseded
+		r.Status, r.Detail, r.EndReason = fsstore.Ended, "superseded by another session", fsstore.EventSuperseded
 		r.Tool, r.WaitingFor = "", nil
 		r.TS = m.now.Unix()
-		note(r, "superseded")
+		note(r, fsstore.EventSuperseded)
 	})
 }
 

@@ -326,3 +326,36 @@ func TestSupersede(t *testing.T) {
 		})
 	}
 }
+
+// Superseding ends what is older, once. The time of that end is the newest in
+// the store where records have no time since boot, as another program's have
+// none; it is no work of the process.
+func TestSupersedeOnce(t *testing.T) {
+	for name, boottimes := range map[string][3]int64{
+		"without a time since boot": {}, "with one": {5, 6, 7}, "one has none": {0, 6, 7}, "the newest has none": {5, 6, 0},
+	} {
+		for _, names := range [][3]string{{"a", "b", "c"}, {"c", "b", "a"}} {
+			w := newWorld(t)
+			w.runs(treeProcess{})
+			for i, session := range names {
+				w.add(session, func(r *fsstore.Record) {
+					r.Boottime, r.TS, r.Status = boottimes[i], w.ago(time.Duration(4-i)*time.Minute), fsstore.Running
+				})
+			}
+			check(t, name+": mended", list(w.run().Mended), min(names[0], names[1])+" "+max(names[0], names[1]))
+			for i, session := range names {
+				r := w.stored()[w.record(session, nil).Key]
+				ended := r.Status == fsstore.Ended && r.EndReason == fsstore.EventSuperseded
+				if ended != (i < 2) || !ended && (r.Status != fsstore.Running || r.Arrival != 1) {
+					t.Errorf("%s: %s of %v: got %+v", name, session, names, r)
+				}
+			}
+			check(t, name+": shown", w.shown(), names[2])
+			w.stable()
+			check(t, name+": shown later", w.shown(), names[2])
+			w.now = w.now.Add(keepEnded)
+			check(t, name+": removed", len(w.run().Removed), 2)
+			check(t, name+": stored", w.sessions(), names[2])
+		}
+	}
+}

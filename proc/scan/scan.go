@@ -133,6 +133,10 @@ func (c *candidate) workspace(cwd string) (dir, session string) {
 			next = args[i+1]
 		}
 		to, found := strings.CutPrefix(arg, "--cd=")
+		if !found {
+			to, found = strings.CutPrefix(arg, "-C")
+			to = strings.TrimPrefix(to, "=")
+		}
 		switch {
 		case arg == "--":
 			return cwd, session

@@ -18,7 +18,8 @@ import (
 )
 
 // The archives of package proc say what a scan lists: scan = HARNESS:PID:MODE
-// for each, with +client, and /PID for each launcher, or none.
+// for each, with +client, and /PID for each launcher, or none. Of one of them
+// scan PID = DIRECTORY, or unknown, and the session that it was told to resume.
 func TestList(t *testing.T) {
 	archives, err := filepath.Glob("../testdata/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -28,16 +29,21 @@ func TestList(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(archive), ".txtar"), func(t *testing.T) {
 			root, lines := proctest.Tree(t, archive)
 			for _, line := range lines {
-				want, ok := strings.CutPrefix(line, "scan = ")
-				if !ok {
+				question, want, _ := strings.Cut(line, " = ")
+				words := strings.Fields(question)
+				if words[0] != "scan" {
 					continue
 				}
 				found, err := List(root)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := format(found); got != want {
-					t.Errorf("List: got %s, want %s", got, want)
+				got := format(found)
+				if len(words) > 1 {
+					got = workplace(found, words[1])
+				}
+				if got != want {
+					t.Errorf("%s: got %s, want %s", question, got, want)
 				}
 			}
 		})
@@ -60,6 +66,20 @@ func format(found []Found) string {
 		words = append(words, word)
 	}
 	return strings.Join(words, " ")
+}
+
+// workplace is where one of them works, and the session that it names.
+func workplace(found []Found, pid string) string {
+	for _, f := range found {
+		if fmt.Sprint(f.PID) != pid {
+			continue
+		}
+		if f.Cwd == "" {
+			f.Cwd = "unknown"
+		}
+		return strings.TrimSpace(f.Cwd + " " + f.Resumed)
+	}
+	return "not found"
 }
 
 func TestListFields(t *testing.T) {

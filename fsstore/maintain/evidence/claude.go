@@ -90,7 +90,8 @@ func readClaude(dir string, pid int, start string) (Observation, bool) {
 // ParseClaude reads the file of a process that started at that clock tick.
 //
 // It is written in place, so that half of it may be found, and has no status
-// at first. /clear changes the session some milliseconds before the status.
+// at first. /clear changes the session, and the status some milliseconds later
+// or not at all.
 func ParseClaude(file []byte, pid int, start string) (Observation, bool) {
 	var (
 		o                               Observation
