@@ -88,7 +88,7 @@ func (e *event) setTo(r *fsstore.Record, s fsstore.Status, detail string) {
 		wait = &fsstore.Wait{Tool: e.tool}
 	}
 	e.set(r, s, oneLine(detail, fsstore.MaxDetail), wait)
-	r.Tool = e.tool
+	r.Tool, r.EndReason = e.tool, ""
 }
 
 // emissionDecoder decodes the keys of a fleet-event.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"tongs-agents/fsstore"
 )
@@ -192,7 +193,27 @@ func TestEmissionRevival(t *testing.T) {
 		t.Errorf("started anew: got %d, want 110", got)
 	}
 	step(11, "ended", "ended")
+	// Another program may have said why it ended.
+	dir, err := fsstore.StateDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := fsstore.Open(dir, fsstore.Write)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	contents, err := s.Contents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Amend(contents.Records[0], time.Second, func(r *fsstore.Record) { r.EndReason = "superseded" }); err != nil {
+		t.Fatal(err)
+	}
 	step(12, "started", "started")
+	if got := stored(t).EndReason; got != "" {
+		t.Errorf("started anew: end_reason %q", got)
+	}
 }
 
 // The idle event of a failed turn does not clear the error, but counts in the

@@ -61,7 +61,6 @@ func (s *snapshot) applyEntry(store *fsstore.Store, old *fsstore.Record, n *entr
 			return &r
 		}
 	}
-	r.EndReason = ""
 	s.setTo(&r, status, detail)
 	return s.finish(store, &r, state)
 }

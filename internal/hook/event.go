@@ -148,9 +148,11 @@ func (e *event) settle(store *fsstore.Store, r *fsstore.Record) {
 	}
 }
 
-// settledIn reports whether a record has its process and surroundings.
+// settledIn reports whether a record has its process and surroundings. That of
+// a scan has not: it does not know the variables.
 func (e *event) settledIn(r *fsstore.Record) bool {
-	return e.settled || r.Instance == e.key.Instance && r.Identity != "" && r.BootID == e.boot && r.BootID != ""
+	return e.settled || r.Instance == e.key.Instance && r.Identity != "" && r.Source != fsstore.SourceProcess &&
+		r.BootID == e.boot && r.BootID != ""
 }
 
 // describe takes over what the payload says of the session. A late event only
