@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tongs-agents/internal/harness"
 	"tongs-agents/linux"
 )
@@ -32,7 +34,7 @@ const (
 
 // Archive opens the archive. One that does not exist yet is empty.
 func (s *Store) Archive() (*Archive, error) {
-	dir, err := openPrivate(s.state, archiveDir, Read)
+	dir, err := openPrivate(s.state, archiveDir, min(s.access, Write))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, unavailable(err)
 	}
@@ -113,27 +115,27 @@ func (a *Archive) All() ([]Resumable, []Unreadable, error) {
 }
 
 // Put writes the entry of a session, unless the one that is there has a later
-// event. It is durable after Sync.
-func (a *Archive) Put(r *Record, from int64) error {
+// event, and reports whether it did. It is durable after Sync.
+func (a *Archive) Put(r *Record, from int64) (bool, error) {
 	if a.dir < 0 {
 		dir, err := openPrivate(a.state, archiveDir, Create)
 		if err != nil {
-			return unavailable(err)
+			return false, unavailable(err)
 		}
 		a.dir = dir
 	}
 	digest := r.SessionDigest()
 	if old, err := a.Get(digest); err == nil && old.After(r) {
-		return nil
+		return false, nil
 	}
 	entry := *r
 	entry.Unknown = append(entry.Unknown[:len(entry.Unknown):len(entry.Unknown)],
 		Member{idleFrom, strconv.AppendInt(nil, from, 10)})
 	text, err := entry.encode(make([]byte, 0, 2<<10))
-	if err != nil {
-		return err
+	if err == nil {
+		err = writeFile(a.dir, digest+recordSuffix, text)
 	}
-	return writeFile(a.dir, digest+recordSuffix, text)
+	return err == nil, err
 }
 
 // Remove deletes the entry of a session. One that is gone is no error.
@@ -172,20 +174,30 @@ func (a *Archive) Sync(since time.Time) error {
 		}
 	}
 	if len(written) > fewSyncs {
-		if err := a.dir.Syncfs(); err != nil {
-			return unavailable(err)
+		err = a.dir.Syncfs()
+	} else {
+		for _, name := range written {
+			err = errors.Join(err, syncFile(a.dir, name))
 		}
-		return nil
+		err = errors.Join(err, a.dir.Fsync(), a.state.Fsync()) // which has the name of dir
 	}
-	for _, name := range written {
-		if err := syncFile(a.dir, name); err != nil {
-			return err
-		}
-	}
-	if err := a.dir.Fsync(); err != nil {
+	if err != nil {
 		return unavailable(err)
 	}
 	return nil
+}
+
+// syncFile writes a file's data to the disk. One that is gone is no error.
+func syncFile(dir linux.FD, name string) error {
+	fd, err := linux.Openat(dir, name, unix.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer fd.Close()
+	return fd.Fsync()
 }
 
 // CutOff reports whether a session is one that the user may want to resume: it
@@ -216,6 +228,8 @@ func (r *Record) ResumeObstacle(bootID string) string {
 		return "there is no command that resumes it"
 	case r.Mode == Headless:
 		return "it worked without the user"
+	case r.superseded():
+		return "its process went on with another session"
 	case r.Status == Ended && !r.endedBySignal() && (r.BootID == "" || r.BootID == bootID):
 		return "it was ended, and not by a signal"
 	}

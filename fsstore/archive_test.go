@@ -37,8 +37,8 @@ func TestArchiveRoundTrip(t *testing.T) {
 		t.Error("there is a directory before there is an entry")
 	}
 
-	if err := a.Put(want, 1700000042); err != nil {
-		t.Fatal(err)
+	if written, err := a.Put(want, 1700000042); err != nil || !written {
+		t.Fatal(written, err)
 	}
 	// Whoever opened it before and whoever opens it now see it.
 	for name, a := range map[string]*Archive{"same": a, "reader": openArchive(t, reopen(t, path, Read))} {
@@ -50,7 +50,7 @@ func TestArchiveRoundTrip(t *testing.T) {
 	}
 	// Again: idle_from does not pile up.
 	got, _ := a.Get(want.SessionDigest())
-	if err := a.Put(got.Record, 5); err != nil {
+	if _, err := a.Put(got.Record, 5); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := a.Get(want.SessionDigest()); err != nil || got.IdleFrom != 5 || len(got.Unknown) != len(want.Unknown) {
@@ -93,7 +93,9 @@ func TestArchivePut(t *testing.T) {
 		tt.old(old)
 		tt.new(new)
 		old.Title, new.Title = "old", "new"
-		if err := errors.Join(a.Put(old, 1), a.Put(new, 2)); err != nil {
+		_, oldErr := a.Put(old, 1)
+		_, newErr := a.Put(new, 2)
+		if err := errors.Join(oldErr, newErr); err != nil {
 			t.Fatal(err)
 		}
 		got, err := a.Get(old.SessionDigest())
@@ -111,7 +113,7 @@ func TestHostileArchive(t *testing.T) {
 		s, path := openStore(t)
 		a := openArchive(t, s)
 		good := simple("good")
-		if err := a.Put(good, 1); err != nil {
+		if _, err := a.Put(good, 1); err != nil {
 			t.Fatal(err)
 		}
 		bad := simple(h.name)
@@ -125,7 +127,7 @@ func TestHostileArchive(t *testing.T) {
 			if err != nil || len(all) != 1 || len(unreadable) != 1 {
 				t.Errorf("%s: All: got %d and %v, %v", h.name, len(all), unreadable, err)
 			}
-			if err := a.Put(bad, 1); (err == nil) != h.heal {
+			if _, err := a.Put(bad, 1); (err == nil) != h.heal {
 				t.Errorf("%s: Put: got %v", h.name, err)
 			}
 		})
@@ -161,7 +163,29 @@ func TestUnusableArchive(t *testing.T) {
 	if _, err := s.Archive(); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("a link: got %v, want ErrUnavailable", err)
 	}
-	if err := a.Put(simple("s"), 1); !errors.Is(err, ErrUnavailable) {
+	if _, err := a.Put(simple("s"), 1); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("Put: got %v, want ErrUnavailable", err)
+	}
+}
+
+// TestArchiveNarrowed: like the other directories of a store, the archive is
+// narrowed by whoever may write there.
+func TestArchiveNarrowed(t *testing.T) {
+	s, path := openStore(t)
+	if _, err := openArchive(t, s).Put(simple("s"), 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, access := range []Access{Read, Write, Create} {
+		if err := os.Chmod(path+"/resumable", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		openArchive(t, reopen(t, path, access))
+		want := os.FileMode(0o700)
+		if access == Read {
+			want = 0o777
+		}
+		if fi, err := os.Stat(path + "/resumable"); err != nil || fi.Mode().Perm() != want {
+			t.Errorf("opened for %v: %v, %v, want %v", access, fi.Mode(), err, want)
+		}
 	}
 }

@@ -29,7 +29,7 @@ func TestLastUp(t *testing.T) {
 	} {
 		s, _ := openStore(t)
 		if test.boots != nil {
-			if err := s.SetBoots(test.boots); err != nil {
+			if err := s.SetBoots(test.boots, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}

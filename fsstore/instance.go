@@ -137,6 +137,25 @@ func (s *Store) Instance(name string) (*Instance, error) {
 	return i, nil
 }
 
+// RemoveInstance removes an index file under its lock if over says so of what
+// is in it, nil for what is no index, and of the time of its last snapshot.
+func (s *Store) RemoveInstance(name string, wait time.Duration, over func(*Instance, time.Time) bool) error {
+	written := modified(s.sessions, name)
+	if i, err := s.Instance(name); errors.Is(err, fs.ErrNotExist) || !over(i, written) {
+		return nil
+	}
+	digest := name[len(instancePrefix) : len(name)-len(instanceSuffix)]
+	lock, err := s.lock(instanceLock(digest), time.Now().Add(wait))
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	if i, err := s.Instance(name); errors.Is(err, fs.ErrNotExist) || !over(i, modified(s.sessions, name)) {
+		return nil
+	}
+	return unlink(s.sessions, name)
+}
+
 func decodeInstance(text []byte) (*Instance, error) {
 	i := new(Instance)
 	d := newDecoder(1)
@@ -212,9 +231,6 @@ func (h *HeldInstance) Write(i *Instance) error {
 	}
 	return writeFile(h.store.sessions, instanceFile(h.digest), text)
 }
-
-// Remove removes the index, if there is one.
-func (h *HeldInstance) Remove() error { return unlink(h.store.sessions, instanceFile(h.digest)) }
 
 // Release gives the lock back.
 func (h *HeldInstance) Release() { h.lock.release() }

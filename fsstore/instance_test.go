@@ -62,13 +62,26 @@ func TestInstance(t *testing.T) {
 	if _, err := s.HoldInstance(want.Harness, want.ID, 0); !errors.Is(err, ErrLockTimeout) {
 		t.Errorf("of a held lock: got %v", err)
 	}
+	over := func(i *Instance, written time.Time) bool {
+		return reflect.DeepEqual(i, want) && time.Since(written) < patience
+	}
+	if err := s.RemoveInstance(file, 0, over); !errors.Is(err, ErrLockTimeout) {
+		t.Errorf("removed while it is held: got %v", err)
+	}
 	held.Release()
 	held = hold(t, s, want)
 	if !reflect.DeepEqual(held.Stored, want) {
 		t.Errorf("held: got %+v", held.Stored)
 	}
+	held.Release()
+	if err := s.RemoveInstance(file, 0, func(*Instance, time.Time) bool { return false }); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Instance(file); err != nil {
+		t.Errorf("removed although it is not over: %v", err)
+	}
 	for range 2 { // the second time there is none
-		if err := held.Remove(); err != nil {
+		if err := s.RemoveInstance(file, 0, over); err != nil {
 			t.Error(err)
 		}
 	}

@@ -44,17 +44,7 @@ const (
 
 // IsLaunchID reports whether id has the form of a launch id: 32 hexadecimal
 // digits in lower case.
-func IsLaunchID(id string) bool {
-	if len(id) != 32 {
-		return false
-	}
-	for i := range len(id) {
-		if c := id[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}
+func IsLaunchID(id string) bool { return len(id) == 32 && isHex(id) }
 
 // Launch reads a launch: fs.ErrNotExist if there is none of that id.
 func (s *Store) Launch(id string) (Launch, error) {

@@ -60,8 +60,11 @@ func (s *Store) Sweep(c Contents, l Leftovers) error {
 
 func sweepTempsIn(state linux.FD, name string, stale func(Temp) bool) error {
 	dir, err := openPrivate(state, name, Read)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
-		return nil // most stores lack one
+		return unavailable(err)
 	}
 	defer dir.Close()
 	files, err := namesIn(dir)

@@ -220,6 +220,10 @@ func hostOf(r *Record) (host, bool) {
 // that its process has left for another one, as a maintainer found.
 const EventSuperseded = "superseded"
 
+func (r *Record) superseded() bool {
+	return r.Status == Ended && r.LastEvent == r.Harness+"."+EventSuperseded
+}
+
 // newest returns the record with the newest event, of several of one boot. The
 // order in which they are given does not matter. One that is known to be
 // superseded is not it, although its end may be the last that was written.
@@ -228,11 +232,10 @@ func newest(records []*Record) *Record {
 	for _, r := range records {
 		timed = timed && r.Boottime != 0
 	}
-	left := func(r *Record) bool { return r.Status == Ended && r.LastEvent == r.Harness+"."+EventSuperseded }
 	later := func(a, b *Record) bool {
 		switch {
-		case left(a) != left(b):
-			return left(b)
+		case a.superseded() != b.superseded():
+			return b.superseded()
 		case timed && a.Boottime != b.Boottime:
 			return a.Boottime > b.Boottime
 		case a.TS != b.TS:

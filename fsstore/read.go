@@ -22,15 +22,12 @@ type Unreadable struct {
 // All reads every record, in no order, without a lock. One file that is no
 // record does not hide the others: it is among the unreadable ones.
 func (s *Store) All() ([]*Record, []Unreadable, error) {
-	c, err := s.Contents()
+	names, err := s.names()
 	if err != nil {
 		return nil, nil, err
 	}
-	records := make([]*Record, len(c.Records))
-	for i := range c.Records {
-		records[i] = c.Records[i].Record
-	}
-	return records, c.Unreadable, nil
+	records, unreadable := readAll(s, names, func(r *Record, _ string, _ *unix.Stat_t) *Record { return r })
+	return records, unreadable, nil
 }
 
 // Contents is what a store held when it was read.
@@ -43,58 +40,66 @@ type Contents struct {
 // Contents is All with what tells the versions of the records, and the other
 // files.
 func (s *Store) Contents() (Contents, error) {
-	var c Contents
-	var err error
-	if c.names, err = s.names(); err != nil {
-		return c, err
+	names, err := s.names()
+	if err != nil {
+		return Contents{}, err
 	}
-	var names []string
-	for _, name := range c.names {
-		if !strings.HasPrefix(name, ".") && strings.HasSuffix(name, recordSuffix) {
-			names = append(names, name)
-		}
-	}
-	const share = 256 // records, below which another goroutine does not pay
-	shares := make([]part, min(runtime.GOMAXPROCS(0), len(names)/share+1))
-	var others sync.WaitGroup
-	for i := range shares {
-		names := names[len(names)*i/len(shares) : len(names)*(i+1)/len(shares)]
-		if i < len(shares)-1 {
-			others.Go(func() { shares[i] = s.readAll(names) })
-		} else {
-			shares[i] = s.readAll(names)
-		}
-	}
-	others.Wait()
-	c.Records, c.Unreadable = shares[0].records, shares[0].unreadable
-	for _, p := range shares[1:] {
-		c.Records = append(c.Records, p.records...)
-		c.Unreadable = append(c.Unreadable, p.unreadable...)
-	}
+	c := Contents{names: names}
+	c.Records, c.Unreadable = readAll(s, names, func(r *Record, name string, st *unix.Stat_t) Stored {
+		return Stored{r, name, versionOf(st)}
+	})
 	return c, nil
 }
 
+// readAll reads the files that have a record's name, and returns of each what
+// keep makes of it.
+func readAll[T any](s *Store, names []string, keep func(r *Record, name string, st *unix.Stat_t) T) ([]T, []Unreadable) {
+	var files []string
+	for _, name := range names {
+		if !strings.HasPrefix(name, ".") && strings.HasSuffix(name, recordSuffix) {
+			files = append(files, name)
+		}
+	}
+	const share = 256 // records, below which another goroutine does not pay
+	shares := make([]part[T], min(runtime.GOMAXPROCS(0), len(files)/share+1))
+	var others sync.WaitGroup
+	for i := range shares {
+		files := files[len(files)*i/len(shares) : len(files)*(i+1)/len(shares)]
+		if i < len(shares)-1 {
+			others.Go(func() { shares[i].read(s, files, keep) })
+		} else {
+			shares[i].read(s, files, keep)
+		}
+	}
+	others.Wait()
+	all := shares[0]
+	for _, p := range shares[1:] {
+		all.kept = append(all.kept, p.kept...)
+		all.unreadable = append(all.unreadable, p.unreadable...)
+	}
+	return all.kept, all.unreadable
+}
+
 // part is what was read of a store.
-type part struct {
-	records    []Stored
+type part[T any] struct {
+	kept       []T
 	unreadable []Unreadable
 }
 
-func (s *Store) readAll(names []string) part {
-	p := part{records: make([]Stored, 0, len(names))}
+func (p *part[T]) read(s *Store, files []string, keep func(r *Record, name string, st *unix.Stat_t) T) {
+	p.kept = make([]T, 0, len(files))
 	space := make([]byte, 0, MaxRecord)
-	d := newDecoder(min(len(names), 64))
-	for _, name := range names {
+	d := newDecoder(min(len(files), 64))
+	for _, name := range files {
 		var st unix.Stat_t
 		r, err := s.readRecord(name, space, d, &st)
 		switch {
 		case err == nil:
-			p.records = append(p.records, Stored{r, name, versionOf(&st)})
+			p.kept = append(p.kept, keep(r, name, &st))
 		case !errors.Is(err, fs.ErrNotExist): // else removed since we read the names
 			p.unreadable = append(p.unreadable, Unreadable{name, err})
 		}
 	}
-	return p
 }
 
 // Get reads the record of key without a lock: fs.ErrNotExist if there is none,

@@ -2,7 +2,6 @@ package fsstore
 
 import (
 	"errors"
-	"io/fs"
 	"strings"
 	"time"
 
@@ -92,8 +91,8 @@ type Boot struct {
 // maxBoots is how many boots are remembered.
 const maxBoots = 32
 
-// Boots reads what is known of this and earlier boots, the latest last, and
-// when that was written. Lines that say nothing are passed over.
+// Boots reads what is known of this and earlier boots, the latest last, and up
+// to when the archive is durable. Lines that say nothing are passed over.
 func (s *Store) Boots() ([]Boot, time.Time) {
 	var st unix.Stat_t
 	text, err := readStat(s.sessions, boots, nil, &st)
@@ -111,19 +110,34 @@ func (s *Store) Boots() ([]Boot, time.Time) {
 	return known, time.Unix(st.Mtim.Unix())
 }
 
-// SetBoots writes what is known of boots, the latest last. It is durable after
+// SetBoots writes what is known of boots, the latest last, and up to when the
+// archive is durable: the time of the file. It is itself durable after
 // SyncBoots.
-func (s *Store) SetBoots(known []Boot) error {
+func (s *Store) SetBoots(known []Boot, durable time.Time) error {
 	var text []byte
 	for _, b := range known[max(len(known)-maxBoots, 0):] {
 		text = b.Last.UTC().AppendFormat(append(append(text, b.ID...), ' '), time.RFC3339)
 		text = append(text, '\n')
 	}
-	return writeFile(s.sessions, boots, text)
+	if err := writeFile(s.sessions, boots, text); err != nil {
+		return err
+	}
+	if durable.IsZero() {
+		durable = time.Unix(0, 0)
+	}
+	if err := linux.Utimensat(s.sessions, boots, durable); err != nil {
+		return unavailable(err)
+	}
+	return nil
 }
 
 // SyncBoots makes durable what SetBoots has written.
-func (s *Store) SyncBoots() error { return syncFile(s.sessions, boots) }
+func (s *Store) SyncBoots() error {
+	if err := errors.Join(syncFile(s.sessions, boots), s.sessions.Fsync()); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
 
 // isBootID reports whether a word can be a boot id: see proc_sys_kernel(5).
 func isBootID(id string) bool {
@@ -133,20 +147,4 @@ func isBootID(id string) bool {
 		}
 	}
 	return id != "" && len(id) <= maxID
-}
-
-// syncFile writes a file's data and its directory to the disk.
-func syncFile(dir linux.FD, name string) error {
-	fd, err := linux.Openat(dir, name, unix.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return unavailable(err)
-	}
-	defer fd.Close()
-	if err := errors.Join(fd.Fsync(), dir.Fsync()); err != nil {
-		return unavailable(err)
-	}
-	return nil
 }

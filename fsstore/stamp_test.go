@@ -16,7 +16,7 @@ func TestBoots(t *testing.T) {
 	for i := range 40 {
 		want = append(want, Boot{fmt.Sprintf("%08d-0000-4000-8000-000000000000", i), time.Unix(1700000000+int64(i), 0).UTC()})
 	}
-	if err := s.SetBoots(want); err != nil {
+	if err := s.SetBoots(want, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.SyncBoots(); err != nil {

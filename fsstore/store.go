@@ -19,6 +19,7 @@ type Store struct {
 	state    linux.FD
 	sessions linux.FD
 	locks    linux.FD // see openLocks; only of a store opened for writing
+	access   Access
 }
 
 // Access is what a store is opened for.
@@ -44,7 +45,7 @@ func Open(path string, access Access) (*Store, error) {
 		state.Close()
 		return nil, openError(err, access)
 	}
-	s := &Store{state: state, sessions: sessions, locks: noLocks}
+	s := &Store{state: state, sessions: sessions, locks: noLocks, access: access}
 	if access != Read {
 		if s.locks, err = openLocks(sessions); err != nil {
 			s.Close()

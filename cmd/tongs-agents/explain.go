@@ -142,7 +142,7 @@ func (e *explanation) foresee() error {
 	if err != nil {
 		return fail(err)
 	}
-	result := maintain.Run(dir, maintain.Options{Forced: true, DryRun: true})
+	result := maintain.Run(dir, maintain.Options{Forced: true, DryRun: true, NoScan: true})
 	e.cleanupErr = result.Err
 	e.mended = e.reasons(result.Mended)
 	e.removed = e.reasons(result.Removed)

@@ -234,7 +234,8 @@ func recordCmd(ts *testscript.TestScript, neg bool, args []string) {
 		entries, err := store.Archive()
 		ts.Check(err)
 		defer entries.Close()
-		ts.Check(entries.Put(r, time.Now().Add(-ago).Unix()))
+		_, err = entries.Put(r, time.Now().Add(-ago).Unix())
+		ts.Check(err)
 		return
 	}
 	_, err = store.Import(r, time.Second)

@@ -37,8 +37,8 @@ const pluginActive = 5 * time.Second
 func (p Processes) Check(r *fsstore.Record) (proc.Answer, string) {
 	answer, why := p.ask(identity(r))
 	if answer != proc.Alive && r.Source == fsstore.SourcePlugin && (r.BootID == "" || r.BootID == p.here.BootID) {
-		if age := time.Now().Unix() - r.TS; age <= int64(pluginActive/time.Second) {
-			return proc.Alive, "its plugin reported it " + strconv.FormatInt(max(age, 0), 10) + " s ago"
+		if age := time.Now().Unix() - r.TS; 0 <= age && age <= int64(pluginActive/time.Second) {
+			return proc.Alive, "its plugin reported it " + strconv.FormatInt(age, 10) + " s ago"
 		}
 	}
 	return answer, why

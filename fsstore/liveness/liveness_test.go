@@ -53,6 +53,7 @@ func TestCheck(t *testing.T) {
 	}
 	bare := func(r *fsstore.Record) { r.BootID, r.PIDNamespace, r.MachineID = "", "", "" }
 	namespace := func(r *fsstore.Record) { r.PIDNamespace = "1" }
+	ahead := func(r *fsstore.Record) { r.TS = time.Now().Unix() + 2*86400 }
 	fresh := func(r *fsstore.Record) { r.TS = time.Now().Unix() }
 	machine := proc.Root.Host().MachineID
 	for _, test := range []struct {
@@ -76,6 +77,7 @@ func TestCheck(t *testing.T) {
 		{"what a plugin reported of this process", record("claude", in(pid, ours), source("plugin")), proc.Alive},
 		{"what a plugin reported long ago", record("opencode", in(pid, "1"), source("plugin")), proc.Dead},
 		{"what a plugin has just reported elsewhere", record("opencode", in(pid, "1"), source("plugin"), fresh, elsewhere("0", "0")), proc.Unknown},
+		{"what a plugin reports in two days", record("opencode", in(pid, "1"), source("plugin"), ahead), proc.Dead},
 		{"what a hook has just reported", record("other", in(pid, "1"), fresh), proc.Dead},
 		{"pid and start alone, gone", record("other", in(pid, "1"), bare), proc.Dead},
 	} {

@@ -22,7 +22,7 @@ const noHook = "no hook has reported"
 
 // discover adds the agents that no hook reported.
 func (m *run) discover() {
-	if m.processes.Here().Foreign {
+	if m.NoScan || m.processes.Here().Foreign {
 		return
 	}
 	found, err := scan.List(m.root)
@@ -152,7 +152,7 @@ func (m *run) discovered(f scan.Found) *fsstore.Record {
 	if f.TTY != "" {
 		r.Focus.Kind = fsstore.FocusTerminal
 	}
-	m.setCwd(r, f.Cwd)
+	setCwd(r, f.Cwd)
 	if source, ok := evidence.ByHarness(f.Harness, m.root).(evidence.Identifier); ok {
 		if o, ok := source.Identify(f.PID, f.Start); ok && !m.ahead(o) {
 			if named := m.named(*r, o); named.Validate() == nil {
@@ -168,7 +168,7 @@ func (m *run) named(r fsstore.Record, o evidence.Observation) *fsstore.Record {
 	r.Session, r.Kind = o.Session, fsstore.KindSession
 	r.Resume = harness.ByID(r.Harness).ResumeCommand(o.Session)
 	if o.Cwd != "" {
-		m.setCwd(&r, o.Cwd)
+		setCwd(&r, o.Cwd)
 	}
 	if o.Mode != "" {
 		r.Mode = o.Mode
@@ -179,7 +179,7 @@ func (m *run) named(r fsstore.Record, o evidence.Observation) *fsstore.Record {
 }
 
 // setCwd sets the directory, as far as it is text.
-func (m *run) setCwd(r *fsstore.Record, cwd string) {
+func setCwd(r *fsstore.Record, cwd string) {
 	cwd = strings.ToValidUTF8(cwd, "\ufffd")
 	if len(cwd) > fsstore.MaxCwd {
 		return
@@ -193,7 +193,7 @@ func (m *run) setCwd(r *fsstore.Record, cwd string) {
 // add writes a record that is not there yet.
 func (m *run) add(r *fsstore.Record) {
 	if !m.DryRun {
-		written, err := m.store.Update(r.Key, fsstore.Rules{Create: true, Wait: lockWait},
+		written, err := m.store.Update(r.Key, fsstore.Rules{Create: true, Wait: m.wait},
 			func(old *fsstore.Record) (*fsstore.Record, error) {
 				if old != nil { // a hook was faster
 					return nil, nil

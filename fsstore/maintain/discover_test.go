@@ -1,7 +1,9 @@
 package maintain
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -572,4 +574,37 @@ func TestNamedByClient(t *testing.T) {
 	check(t, "stored", w.sessions(), "h i proc-402")
 	check(t, "resumable", w.resumable(), "")
 	w.stable()
+}
+
+// The next hook continues what was discovered, and adds what only it knows.
+func TestHookContinues(t *testing.T) {
+	t.Setenv("TMUX", "/tmp/tmux-1000/default,1,0")
+	dir := filepath.Join(t.TempDir(), "state")
+	a := startAgentOn(t, dir, "claude", true)
+	config := filepath.Join(dir, "none", "sessions")
+	if err := os.MkdirAll(config, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := fmt.Sprintf(`{"pid":%s,"sessionId":"s","procStart":%q,"status":"idle","statusUpdatedAt":%d}`, a.pid, a.start, time.Now().UnixMilli())
+	if err := os.WriteFile(filepath.Join(config, a.pid+".json"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	Run(dir, Options{Forced: true}) // agents of this machine are there too
+	own := func() *fsstore.Record {
+		t.Helper()
+		for _, r := range storedIn(t, dir) {
+			if r.PID == a.pid && r.Session == "s" {
+				return r
+			}
+		}
+		t.Fatalf("no record of session s in process %s", a.pid)
+		return nil
+	}
+	check(t, "source", own().Source, fsstore.SourceProcess)
+	a.event("UserPromptSubmit", "s", "")
+	r := own()
+	check(t, "source", r.Source, fsstore.SourceHook)
+	check(t, "status", r.Status, fsstore.Running)
+	check(t, "TMUX", r.LookupEnv("TMUX"), "/tmp/tmux-1000/default,1,0")
+	check(t, "focus", r.Focus.Kind+" "+r.Focus.Terminal, "terminal tmux")
 }

@@ -22,13 +22,18 @@ import (
 // Interval is the time within which a second run is not needed.
 const Interval = 5 * time.Second
 
-// lockWait is how long one record's locks are waited for.
-const lockWait = 2 * time.Second
+// How long the locks of one record are waited for. Once that was in vain, a run
+// waits no longer for others than what a hook takes.
+const (
+	lockWait  = 2 * time.Second
+	shortWait = 20 * time.Millisecond
+)
 
 // Options of a run.
 type Options struct {
 	Forced bool // run even if the last run was a moment ago
 	DryRun bool // say what a run would do, and change nothing
+	NoScan bool // add no processes, and look at none but those of records
 }
 
 // Skip says why a run did not do all that there was to do.
@@ -68,7 +73,7 @@ func Run(dir string, o Options) Result {
 // takes now for the present.
 func newRun(root proc.FS, now time.Time, o Options) *run {
 	return &run{
-		Options: o, root: root, now: now, boottime: linux.Boottime(),
+		Options: o, root: root, now: now, boottime: linux.Boottime(), wait: lockWait,
 		result: Result{Removed: []Change{}, Added: []Change{}, Mended: []Change{}, Archived: []Change{}},
 	}
 }
@@ -86,7 +91,8 @@ type run struct {
 	Options
 	root      proc.FS
 	now       time.Time
-	boottime  int64 // CLOCK_BOOTTIME of now, in nanoseconds
+	boottime  int64         // CLOCK_BOOTTIME of now, in nanoseconds
+	wait      time.Duration // for the locks of the next record
 	store     *fsstore.Store
 	processes liveness.Processes
 	boots     []fsstore.Boot
@@ -95,6 +101,7 @@ type run struct {
 	records   []fsstore.Stored             // in it, as they stand now
 	hosted    map[string][]*fsstore.Stored // live sessions of a Codex daemon, by directory
 	clients   []client                     // of that daemon
+	left      map[*fsstore.Record]bool     // sessions that a dead process had left for another one
 	sessions  map[string]*fsstore.Record   // the latest of each session, by SessionDigest
 	archive   *fsstore.Archive
 	result    Result
@@ -185,6 +192,9 @@ func (m *run) open(dir string) bool {
 func (m *run) failed(err error) bool {
 	if err != nil && m.result.Err == nil {
 		m.result.Err = err
+	}
+	if errors.Is(err, fsstore.ErrLockTimeout) {
+		m.wait = shortWait
 	}
 	return err != nil
 }

@@ -129,8 +129,14 @@ func (m *run) supersede() {
 	for i, r := range records {
 		index[r] = i
 	}
+	m.left = make(map[*fsstore.Record]bool)
 	for _, r := range superseded {
-		m.endSuperseded(&m.records[index[r]])
+		switch {
+		case m.processes.Dead(r):
+			m.left[r] = true // it goes in a moment
+		case m.local(r):
+			m.endSuperseded(&m.records[index[r]])
+		}
 	}
 }
 
@@ -211,7 +217,7 @@ func (m *run) placeHosted() {
 			case len(ttys[r]) == 1 && sure[r] && r.TTY != ttys[r][0]:
 				tty := ttys[r][0]
 				m.amend(r, "shown on "+tty, func(r *fsstore.Record) { place(r, tty) })
-			case r.TTY != "" && !contains(ttys[r], r.TTY):
+			case r.TTY != "" && !slices.Contains(ttys[r], r.TTY):
 				m.amend(r, "no longer shown on "+r.TTY, func(r *fsstore.Record) { place(r, "") })
 			}
 		}
@@ -226,15 +232,6 @@ func place(r *fsstore.Record, tty string) {
 	}
 }
 
-func contains(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
-		}
-	}
-	return false
-}
-
 // amend writes a record anew.
 func (m *run) amend(r *fsstore.Stored, why string, fn func(*fsstore.Record)) {
 	was := r.Status
@@ -243,7 +240,7 @@ func (m *run) amend(r *fsstore.Stored, why string, fn func(*fsstore.Record)) {
 		fn(&amended)
 		r.Record = &amended
 	} else {
-		amended, err := m.store.Amend(*r, lockWait, func(r *fsstore.Record) {
+		amended, err := m.store.Amend(*r, m.wait, func(r *fsstore.Record) {
 			fn(r)
 			r.Arrival++
 		})
@@ -253,7 +250,7 @@ func (m *run) amend(r *fsstore.Stored, why string, fn func(*fsstore.Record)) {
 		*r = amended
 	}
 	if r.Status != was {
-		why = string(was) + " → " + string(r.Status) + ": " + why
+		why = string(was) + " to " + string(r.Status) + ": " + why
 	}
 	m.result.Mended = append(m.result.Mended, change(r.Record, why))
 }

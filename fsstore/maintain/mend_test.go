@@ -116,7 +116,7 @@ func TestMend(t *testing.T) {
 						t.Errorf("waiting_for: got %+v", got.WaitingFor)
 					}
 					check(t, "detail", got.Detail, details[to])
-					if len(result.Mended) != 1 || result.Mended[0].CanonicalID != r.CanonicalID() || !strings.Contains(result.Mended[0].Why, string(from)+" → "+string(to)) {
+					if len(result.Mended) != 1 || result.Mended[0].CanonicalID != r.CanonicalID() || !strings.Contains(result.Mended[0].Why, string(from)+" to "+string(to)) {
 						t.Errorf("mended: got %+v", result.Mended)
 					}
 					// An equal state writes nothing.
@@ -358,4 +358,36 @@ func TestSupersedeOnce(t *testing.T) {
 			check(t, name+": stored", w.sessions(), names[2])
 		}
 	}
+}
+
+// A process that is gone has left nothing to end: what it had left for another
+// session goes with it, and cannot be resumed. So it is after a new boot, and
+// with what was ended before.
+func TestSupersededAndDead(t *testing.T) {
+	for name, was := range map[string]func(*fsstore.Record){
+		"gone":                 func(r *fsstore.Record) { r.PID = "9" },
+		"with an earlier boot": func(r *fsstore.Record) { r.BootID = earlierBoot },
+	} {
+		w := newWorld(t)
+		w.add("left", func(r *fsstore.Record) { was(r); r.Boottime = 1 })
+		w.add("last", func(r *fsstore.Record) { was(r); r.Boottime = 2 })
+		w.add("ended", func(r *fsstore.Record) {
+			was(r)
+			r.ProcessStart, r.Status, r.LastEvent = "1", fsstore.Ended, "claude.superseded"
+		})
+		result := w.run()
+		check(t, name+": mended", list(result.Mended), "")
+		check(t, name+": removed", list(result.Removed), "ended last left")
+		check(t, name+": archived", list(result.Archived), "last")
+	}
+}
+
+// What belongs to another machine or container is its own maintainer's.
+func TestSupersedeElsewhere(t *testing.T) {
+	w := newWorld(t)
+	for i, session := range []string{"left", "last"} {
+		w.add(session, func(r *fsstore.Record) { r.BootID, r.MachineID, r.Boottime = "b", "m", int64(i+1) })
+		w.add(session+" in a container", func(r *fsstore.Record) { r.PIDNamespace, r.Boottime = "1", int64(i+1) })
+	}
+	w.stable()
 }

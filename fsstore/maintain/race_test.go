@@ -217,24 +217,27 @@ func TestManyAtOnce(t *testing.T) {
 func TestHeldLock(t *testing.T) {
 	w := newWorld(t)
 	held := w.add("held", nil)
+	alsoHeld := w.add("held, too", nil)
 	w.add("free", nil)
 	w.add("also free", func(r *fsstore.Record) { r.PID = "9" })
 	s := w.open()
 	defer s.Close()
 	locked, release := make(chan struct{}), make(chan struct{})
 	var holder sync.WaitGroup
-	holder.Go(func() {
-		s.Update(held.Key, fsstore.Rules{Wait: patience}, func(old *fsstore.Record) (*fsstore.Record, error) {
-			close(locked)
-			<-release
-			return nil, nil
+	for _, r := range []*fsstore.Record{held, alsoHeld} {
+		holder.Go(func() {
+			s.Update(r.Key, fsstore.Rules{Wait: patience}, func(old *fsstore.Record) (*fsstore.Record, error) {
+				locked <- struct{}{}
+				<-release
+				return nil, nil
+			})
 		})
-	})
-	<-locked
+		<-locked
+	}
 	began := time.Now()
 	result := w.runAs(Options{Forced: true})
-	if took := time.Since(began); took < lockWait {
-		t.Errorf("waited %v, want %v", took, lockWait)
+	if took := time.Since(began); took < lockWait || took > 2*lockWait-shortWait {
+		t.Errorf("waited %v, want %v for all that are held", took, lockWait)
 	}
 	close(release)
 	holder.Wait()
@@ -244,9 +247,9 @@ func TestHeldLock(t *testing.T) {
 		t.Errorf("got %v, want ErrLockTimeout", result.Err)
 	}
 	check(t, "removed", list(result.Removed), "also free free")
-	check(t, "stored", w.sessions(), "held")
+	check(t, "stored", w.sessions(), "held held, too")
 	// A run that failed counts as one, and the next one succeeds.
 	w.now = time.Now()
 	check(t, "unforced", w.runAs(Options{}).Skipped, Recent)
-	check(t, "removed later", list(w.run().Removed), "held")
+	check(t, "removed later", list(w.run().Removed), "held held, too")
 }

@@ -30,51 +30,69 @@ type doomed struct {
 // records of a session only the latest can be resumed.
 func (m *run) remove() {
 	all := m.doomed()
-	if m.DryRun {
-		for _, r := range all {
-			m.removed(r)
-		}
-		return
-	}
-	for i, r := range all {
-		if !r.archive {
-			continue
-		}
-		err := m.archive.Put(r.Record, m.idleFrom(r.Record))
-		switch {
-		case errors.Is(err, fsstore.ErrInvalid): // with what is added it is too long
-			all[i].archive = false
-		case m.failed(err):
-			all[i].Record = nil // stays, and with it what is known of the session
-		}
+	if !m.DryRun {
+		all = m.archived(all)
 	}
 	step("unlink")
 	for _, r := range all {
-		if r.Record == nil {
+		if !m.DryRun && !m.unlinked(r) {
 			continue
 		}
-		removing(r.Record)
-		err := m.store.Remove(r.Stored, lockWait)
-		switch {
-		case err == nil:
-			m.removed(r)
-		case errors.Is(err, fsstore.ErrStale) && r.archive: // it goes on
-			m.failed(m.archive.Remove(r.SessionDigest()))
-		case !conflict(err):
-			m.failed(err)
+		c := change(r.Record, r.why)
+		m.result.Removed = append(m.result.Removed, c)
+		if r.archive {
+			m.result.Archived = append(m.result.Archived, c)
 		}
 	}
 }
 
+// doomed returns the records that are to go.
 func (m *run) doomed() []doomed {
 	var all []doomed
 	for _, r := range m.records {
 		answer, why := m.processes.Check(r.Record)
 		if why, over := m.over(r.Record, answer, why); over {
-			all = append(all, doomed{r, why, m.cutOff(r.Record, answer) && !m.sessions[r.SessionDigest()].After(r.Record)})
+			archive := m.cutOff(r.Record, answer) && !m.left[r.Record] && m.sessions[r.SessionDigest()] == r.Record
+			all = append(all, doomed{r, why, archive})
 		}
 	}
 	return all
+}
+
+// archived writes what can be resumed into the archive. A record that cannot be
+// written there is not among those returned: it stays, and with it what is
+// known of the session.
+func (m *run) archived(all []doomed) []doomed {
+	kept := all[:0]
+	for _, r := range all {
+		if r.archive {
+			written, err := m.archive.Put(r.Record, m.idleFrom(r.Record))
+			if errors.Is(err, fsstore.ErrInvalid) { // with what is added it is too long
+				err = nil
+			}
+			if m.failed(err) {
+				continue
+			}
+			r.archive = written
+		}
+		kept = append(kept, r)
+	}
+	return kept
+}
+
+// unlinked removes a record, and reports whether it did.
+func (m *run) unlinked(r doomed) bool {
+	removing(r.Record)
+	err := m.store.Remove(r.Stored, m.wait)
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, fsstore.ErrStale) && r.archive: // it goes on
+		m.failed(m.archive.Remove(r.SessionDigest()))
+	case !conflict(err):
+		m.failed(err)
+	}
+	return false
 }
 
 // cutOff reports whether the session of a record that goes can be resumed. A
@@ -82,14 +100,6 @@ func (m *run) doomed() []doomed {
 // have ended.
 func (m *run) cutOff(r *fsstore.Record, answer proc.Answer) bool {
 	return answer != proc.Unknown && r.CutOff(m.processes.Here().BootID, answer == proc.Dead)
-}
-
-func (m *run) removed(r doomed) {
-	c := change(r.Record, r.why)
-	m.result.Removed = append(m.result.Removed, c)
-	if r.archive {
-		m.result.Archived = append(m.result.Archived, c)
-	}
 }
 
 // idleFrom is when the time of a session's being idle ended: with its process
@@ -126,7 +136,7 @@ func (m *run) launchEnded(r *fsstore.Record) bool {
 	if id == "" {
 		id = r.Session // as notify names the session of a launch
 	}
-	if r.Harness != "other" || !fsstore.IsLaunchID(id) || m.store == nil {
+	if r.Harness != "other" || !fsstore.IsLaunchID(id) {
 		return false
 	}
 	launch, err := m.store.Launch(id)

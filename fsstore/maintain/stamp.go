@@ -23,7 +23,8 @@ func (m *run) stamp(last fsstore.Stamp) {
 		return
 	}
 	if m.newBoot {
-		m.failed(m.store.SetBoots(boots))
+		_, durable := m.store.Boots()
+		m.failed(m.store.SetBoots(boots, durable))
 	}
 	m.failed(m.store.SetStamp(here))
 }
@@ -31,9 +32,13 @@ func (m *run) stamp(last fsstore.Stamp) {
 // durableInterval is how often what changed is made durable, at most.
 const durableInterval = time.Minute
 
+// fileTick is more than the clock of file systems is behind: a jiffy, see
+// time(7).
+const fileTick = 20 * time.Millisecond
+
 // durable makes the entries of the archive, and a new boot, outlive a power cut.
-// The boots file says when that was last done. It may take long, and holds no
-// lock.
+// The time of the boots file says up to when that was done. It may take long,
+// and holds no lock.
 func (m *run) durable() {
 	archive, err := m.store.Archive()
 	if m.failed(err) {
@@ -45,8 +50,12 @@ func (m *run) durable() {
 	if !m.newBoot && (archive.Changed().Before(last) || 0 <= age && age < durableInterval) {
 		return
 	}
+	// What another run writes from now on is for the next time. What it writes
+	// at once may still get an earlier time, and is synced now.
+	began := time.Now()
+	time.Sleep(fileTick)
 	step("durable")
-	if !m.failed(archive.Sync(last)) && !m.failed(m.store.SetBoots(m.boots)) {
+	if !m.failed(archive.Sync(last)) && !m.failed(m.store.SetBoots(m.boots, began)) {
 		m.failed(m.store.SyncBoots())
 	}
 }

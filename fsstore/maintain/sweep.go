@@ -23,35 +23,24 @@ func (m *run) sweep() {
 	m.launches()
 }
 
-// instances removes the indexes of emitters whose process is gone, and of those
-// without one that have not reported for as long as a record of theirs stays.
+// instances removes the indexes of emitters whose process is gone, of those
+// without one that have not reported for as long as a record of theirs stays,
+// and of those of which nothing can be said after as long as a record.
 func (m *run) instances() {
 	for _, name := range m.contents.Instances() {
-		i, err := m.store.Instance(name)
-		if err == nil && m.instanceOver(i) {
-			m.failed(m.removeInstance(i))
-		}
+		m.failed(m.store.RemoveInstance(name, m.wait, m.instanceOver))
 	}
 }
 
-func (m *run) instanceOver(i *fsstore.Instance) bool {
+func (m *run) instanceOver(i *fsstore.Instance, written time.Time) bool {
+	old := m.now.Sub(written) > keepUnknown
+	if i == nil {
+		return old
+	}
 	answer, _ := m.processes.CheckInstance(i)
 	silent := time.Duration(m.boottime - i.Boottime)
-	return answer == proc.Dead ||
+	return answer == proc.Dead || answer == proc.Unknown && old ||
 		i.PID == "" && i.BootID == m.processes.Here().BootID && silent > keepPidless
-}
-
-// removeInstance removes an index under its lock, unless it was written anew.
-func (m *run) removeInstance(i *fsstore.Instance) error {
-	held, err := m.store.HoldInstance(i.Harness, i.ID, lockWait)
-	if err != nil {
-		return err
-	}
-	defer held.Release()
-	if now := held.Stored; now == nil || now.BootID != i.BootID || now.Boottime != i.Boottime {
-		return nil
-	}
-	return held.Remove()
 }
 
 // launches removes the launches that began long ago and whose process is gone.

@@ -203,6 +203,7 @@ func TestSweepInstances(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(w *world, i *instance)
+		age    time.Duration
 		goes   bool
 	}{
 		{name: "lives", change: func(*world, *instance) {}},
@@ -211,6 +212,9 @@ func TestSweepInstances(t *testing.T) {
 		{name: "other namespace", change: func(_ *world, i *instance) { i.PID, i.PIDNamespace = "9", "1" }},
 		{name: "other machine", change: func(_ *world, i *instance) { i.PID, i.BootID, i.MachineID = "9", "x", "x" }},
 		{name: "cannot be judged", change: func(w *world, _ *instance) { unreadable(w) }},
+		{name: "lives for long", age: 8 * 24 * time.Hour, change: func(*world, *instance) {}},
+		{name: "other machine, nearly 7 days", age: 7*24*time.Hour - time.Minute, change: func(_ *world, i *instance) { i.PID, i.BootID, i.MachineID = "9", "x", "x" }},
+		{name: "other machine, 7 days", age: 7*24*time.Hour + time.Minute, goes: true, change: func(_ *world, i *instance) { i.PID, i.BootID, i.MachineID = "9", "x", "x" }},
 	} {
 		w := newWorld(t)
 		w.runs(treeProcess{args: []string{"opencode"}})
@@ -230,6 +234,11 @@ func TestSweepInstances(t *testing.T) {
 			t.Fatal(err)
 		}
 		held.Release()
+		c, err := s.Contents()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.setTime("sessions/"+c.Instances()[0], tt.age)
 		w.run()
 		held = hold()
 		check(t, tt.name, held.Stored == nil, tt.goes)
@@ -248,4 +257,17 @@ func TestSweepInstances(t *testing.T) {
 		held.Release()
 		s.Close()
 	}
+}
+
+// What is no index goes too, when it is old.
+func TestSweepNoInstance(t *testing.T) {
+	w := newWorld(t)
+	name := "sessions/.fleet-v1-instance-" + strings.Repeat("0a", 32) + ".idx"
+	w.write(name, "{")
+	w.setTime(name, keepUnknown-time.Minute)
+	w.run()
+	check(t, "there before 7 days", w.exists(name), true)
+	w.setTime(name, keepUnknown+time.Minute)
+	w.run()
+	check(t, "there after 7 days", w.exists(name), false)
 }

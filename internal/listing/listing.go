@@ -47,10 +47,11 @@ func Read(dir string, now time.Time) (Listing, error) {
 		Rows: make([]*fsstore.Annotated, len(preferred)), Hidden: hidden, Unreadable: unreadable,
 		Exists: true, Stamp: store.Stamp(),
 	}
+	rows := make([]fsstore.Annotated, len(preferred))
 	for i, p := range preferred {
-		row := fsstore.Annotate(p.Record, now)
-		row.Duplicate = p.Duplicate
-		l.Rows[i] = &row
+		rows[i] = fsstore.Annotate(p.Record, now)
+		rows[i].Duplicate = p.Duplicate
+		l.Rows[i] = &rows[i]
 	}
 	slices.SortFunc(l.Rows, attentionFirst)
 	return l, nil

@@ -75,13 +75,17 @@ func Resumable(dir string, now time.Time) (Resumables, error) {
 	processes := liveness.NewProcesses(proc.Root)
 	here := processes.Here().BootID
 	boots := store.BootsBefore(here, store.Stamp(), now)
+	left := make(map[*fsstore.Record]bool)
+	for _, r := range fsstore.Superseded(records) {
+		left[r] = true
+	}
 	for _, r := range records {
 		dead := processes.Dead(r)
 		switch {
 		case r.Status != fsstore.Ended && !dead:
 			found.of(r).lives = true
 		case !r.Legacy:
-			found.add(last{r, fsstore.LastUp(boots, r.BootID, here, now).Unix(), r.CutOff(here, dead)})
+			found.add(last{r, fsstore.LastUp(boots, r.BootID, here, now).Unix(), r.CutOff(here, dead) && !left[r]})
 		}
 	}
 	l.list(found, now)

@@ -43,7 +43,7 @@ func archive(t *testing.T, dir string, entries ...archived) {
 	}
 	defer a.Close()
 	for _, e := range entries {
-		if err := a.Put(e.Record, now.Unix()-e.idleFrom); err != nil {
+		if _, err := a.Put(e.Record, now.Unix()-e.idleFrom); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -80,6 +80,10 @@ func TestResumable(t *testing.T) {
 		{"ended by a signal", nil, []*fsstore.Record{record("claude", "s", fsstore.Running, 1, resumable, ended(fsstore.Running, "other"))}, "/src"},
 		{"ended by the user", nil, []*fsstore.Record{record("claude", "s", fsstore.Running, 1, resumable, ended(fsstore.Running, "exit"))}, ""},
 		{"ended with an earlier boot", nil, []*fsstore.Record{record("pi", "s", fsstore.Running, 1, resumable, ended(fsstore.Running, ""), func(r *fsstore.Record) { r.BootID = "b" })}, "/src"},
+		{"left for another session", nil, []*fsstore.Record{
+			record("claude", "s", fsstore.Running, 2, dead, resumable),
+			record("claude", "t", fsstore.Running, 1, dead, resumable, func(r *fsstore.Record) { r.Cwd = "/last" }),
+		}, "/last"},
 	} {
 		dir := makeStore(t, test.records...)
 		archive(t, dir, test.entries...)
