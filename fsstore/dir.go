@@ -128,7 +128,7 @@ func openPrivate(dir linux.FD, name string, access Access) (linux.FD, error) {
 	}
 	if err != nil {
 		if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) {
-			err = refused(name, "is a symbolic link or no directory")
+			err = noDirectory(dir, name)
 		}
 		return -1, err
 	}
@@ -139,23 +139,30 @@ func openPrivate(dir linux.FD, name string, access Access) (linux.FD, error) {
 	return fd, nil
 }
 
+// noDirectory says what is in the place of a directory.
+func noDirectory(dir linux.FD, name string) error {
+	var st unix.Stat_t
+	switch err := linux.Fstatat(dir, name, &st); {
+	case err != nil:
+		return err
+	case st.Mode&unix.S_IFMT == unix.S_IFLNK:
+		return &refusal{name, "is a symbolic link"}
+	}
+	return &refusal{name, "is no directory"}
+}
+
 func checkPrivate(fd linux.FD, name string, narrow, made bool) error {
 	var st unix.Stat_t
 	if err := fd.Fstat(&st); err != nil {
 		return err
 	}
 	if int(st.Uid) != unix.Geteuid() {
-		return refused(name, "belongs to uid "+strconv.Itoa(int(st.Uid)))
+		return &refusal{name, "belongs to uid " + strconv.Itoa(int(st.Uid))}
 	}
 	if mode := st.Mode & 0o777; narrow && (mode&0o077 != 0 || made && mode != 0o700) {
 		return fd.Fchmod(0o700)
 	}
 	return nil
-}
-
-// refused is the error for something of the right name that is not to be used.
-func refused(name, why string) error {
-	return errors.New(name + " " + why)
 }
 
 // networkFS are the file systems on which flock(2) may hang or lie, by the

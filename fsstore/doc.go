@@ -50,8 +50,6 @@ type wrapped struct {
 func (e *wrapped) Error() string   { return e.kind.Error() + ": " + e.cause.Error() }
 func (e *wrapped) Unwrap() []error { return []error{e.kind, e.cause} }
 
-func unavailable(cause error) error { return &wrapped{ErrUnavailable, cause} }
-
 // invalid says which key of a record is wrong, and how.
 func invalid(key, rule string) error {
 	return &wrapped{ErrInvalid, errors.New(key + " " + rule)}

@@ -25,7 +25,7 @@ const maxHookError = 512
 func NoteHookError(path, text string, ts int64) error {
 	state, err := openState(path, Write)
 	if err != nil {
-		return openError(err, Write)
+		return openError(path, err, Write)
 	}
 	defer state.Close()
 	old, err := readHookErrors(state)

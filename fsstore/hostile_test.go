@@ -121,7 +121,7 @@ func TestHostileRecords(t *testing.T) {
 			t.Errorf("All: got %d unreadable, want %d", len(reasons), len(hostile))
 		}
 		for _, h := range hostile {
-			if got := reasons[recordFile(simple(h.name).digest())]; !strings.Contains(got, h.why) {
+			if got := reasons[sessionsDir+"/"+recordFile(simple(h.name).digest())]; !strings.Contains(got, h.why) {
 				t.Errorf("%s: got the reason %q, want %q in it", h.name, got, h.why)
 			}
 		}

@@ -141,7 +141,7 @@ func (s *Store) openLaunches(id string, access Access) (linux.FD, error) {
 	}
 	dir, err := openPrivate(s.state, launches, access)
 	if err != nil {
-		return -1, openError(err, access)
+		return -1, openError("", err, access)
 	}
 	return dir, nil
 }

@@ -15,7 +15,7 @@ import (
 
 // Unreadable is a file in the place of a record, and why it is none.
 type Unreadable struct {
-	Name string
+	Name string // below the state directory
 	Err  error
 }
 
@@ -97,7 +97,7 @@ func (p *part[T]) read(s *Store, files []string, keep func(r *Record, name strin
 		case err == nil:
 			p.kept = append(p.kept, keep(r, name, &st))
 		case !errors.Is(err, fs.ErrNotExist): // else removed since we read the names
-			p.unreadable = append(p.unreadable, Unreadable{name, err})
+			p.unreadable = append(p.unreadable, Unreadable{sessionsDir + "/" + name, err})
 		}
 	}
 }

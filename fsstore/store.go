@@ -22,6 +22,8 @@ type Store struct {
 	access   Access
 }
 
+const sessionsDir = "sessions"
+
 // Access is what a store is opened for.
 type Access int
 
@@ -38,28 +40,28 @@ const (
 func Open(path string, access Access) (*Store, error) {
 	state, err := openState(path, access)
 	if err != nil {
-		return nil, openError(err, access)
+		return nil, openError(path, err, access)
 	}
-	sessions, err := openPrivate(state, "sessions", access)
+	sessions, err := openPrivate(state, sessionsDir, access)
 	if err != nil {
 		state.Close()
-		return nil, openError(err, access)
+		return nil, openError(path, err, access)
 	}
 	s := &Store{state: state, sessions: sessions, locks: noLocks, access: access}
 	if access != Read {
 		if s.locks, err = openLocks(sessions); err != nil {
 			s.Close()
-			return nil, unavailable(err)
+			return nil, &UnavailableError{path, err}
 		}
 	}
 	return s, nil
 }
 
-func openError(err error, access Access) error {
+func openError(path string, err error, access Access) error {
 	if access != Create && errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return unavailable(err)
+	return &UnavailableError{path, err}
 }
 
 // Close closes the directories.

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -24,11 +24,12 @@ sessions that have ended or whose process is gone. Those that can be resumed are
 then listed by resumable. A session whose process cannot be judged, of another
 machine or container, is kept until it was not reported for 7 days.
 
-The exit status is 1 if another run is under way or something failed.`,
+The exit status is 1 if another cleanup is under way or something failed.`,
 		Example: `  tongs-agents cleanup
   tongs-agents cleanup --dry-run
   tongs-agents cleanup --json | jq '.removed | length'`,
-		Args: cobra.NoArgs,
+		Args:              noArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := fsstore.StateDir()
 			if err != nil {
@@ -36,7 +37,7 @@ The exit status is 1 if another run is under way or something failed.`,
 			}
 			result := maintain.Run(dir, maintain.Options{Forced: true, DryRun: dryRun})
 			if asJSON {
-				err = json.NewEncoder(cmd.OutOrStdout()).Encode(result)
+				err = printJSON(cmd.OutOrStdout(), result)
 			} else {
 				err = printResult(cmd.OutOrStdout(), result, dryRun)
 			}
@@ -44,9 +45,9 @@ The exit status is 1 if another run is under way or something failed.`,
 			case err != nil:
 				return fail(err)
 			case result.Err != nil:
-				return fail(fmt.Errorf("%s: %w", dir, result.Err))
+				return fail(storeError(result.Err))
 			case result.Skipped != "":
-				return fail(fmt.Errorf("%s: another run is under way", result.Skipped))
+				return fail(errors.New("another cleanup is under way"))
 			}
 			return nil
 		},

@@ -11,6 +11,8 @@ import (
 	"tongs-agents/fsstore/liveness"
 	"tongs-agents/fsstore/maintain"
 	"tongs-agents/fsstore/maintain/evidence"
+	"tongs-agents/internal/listing"
+	"tongs-agents/internal/text"
 	"tongs-agents/proc"
 )
 
@@ -25,7 +27,7 @@ QUERY is a canonical id, session id, repo, pid or title, or a part of one if tha
 is enough to tell. What no list shows is found too.`,
 		Example: `  tongs-agents explain my-repo
   tongs-agents explain 4242 --json | jq .cleanup`,
-		Args:              cobra.ExactArgs(1),
+		Args:              oneQuery,
 		ValidArgsFunction: completeQuery,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := explain(cmd.ErrOrStderr(), args[0])
@@ -61,10 +63,8 @@ type explanation struct {
 	cleanupErr      error
 }
 
-// explain finds a session and what is known of it: first among those that are
-// listed, then those that are not, then those that have left the store.
+// explain finds a session and what is known of it.
 func explain(stderr io.Writer, query string) (*explanation, error) {
-	now := time.Now()
 	l, err := readListing(stderr)
 	if err != nil {
 		return nil, err
@@ -74,14 +74,7 @@ func explain(stderr io.Writer, query string) (*explanation, error) {
 		return nil, err
 	}
 	e := new(explanation)
-	e.row, err = find(l.Rows, query)
-	if isNoMatch(err) {
-		e.row, err = find(annotateHidden(l.Hidden, now), query)
-	}
-	if isNoMatch(err) {
-		e.row, err = find(resumables.Rows, query)
-		e.archived = true
-	}
+	e.row, e.archived, err = findAny(l, resumables.Rows, query)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +90,22 @@ func explain(stderr io.Writer, query string) (*explanation, error) {
 	return e, e.foresee()
 }
 
-func annotateHidden(hidden []fsstore.Hidden, now time.Time) []*fsstore.Annotated {
+// findAny finds a session: first among those that are listed, then those that
+// are not, then those that have left the store.
+func findAny(l listing.Listing, resumable []*fsstore.Annotated, query string) (row *fsstore.Annotated, archived bool, err error) {
+	row, err = find(l.Rows, query)
+	if isNoMatch(err) {
+		row, err = find(annotateHidden(l.Hidden), query)
+	}
+	if isNoMatch(err) {
+		row, err = find(resumable, query)
+		archived = true
+	}
+	return row, archived, err
+}
+
+func annotateHidden(hidden []fsstore.Hidden) []*fsstore.Annotated {
+	now := time.Now()
 	rows := make([]*fsstore.Annotated, len(hidden))
 	for i, h := range hidden {
 		row := fsstore.Annotate(h.Record, now)
@@ -143,7 +151,7 @@ func (e *explanation) foresee() error {
 		return fail(err)
 	}
 	result := maintain.Run(dir, maintain.Options{Forced: true, DryRun: true, NoScan: true})
-	e.cleanupErr = result.Err
+	e.cleanupErr = storeError(result.Err)
 	e.mended = e.reasons(result.Mended)
 	e.removed = e.reasons(result.Removed)
 	e.archives = e.reasons(result.Archived) != ""
@@ -155,7 +163,7 @@ func (e *explanation) reasons(changes []maintain.Change) string {
 	var reasons []string
 	for _, c := range changes {
 		if c.CanonicalID == e.row.CanonicalID() {
-			reasons = append(reasons, c.Why)
+			reasons = append(reasons, text.Clean(c.Why))
 		}
 	}
 	return strings.Join(reasons, "; ")

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"time"
+	"slices"
 
 	"tongs-agents/fsstore"
 	"tongs-agents/internal/text"
@@ -10,6 +10,7 @@ import (
 
 // sentences explains a session, a sentence or two a line. Events are indented.
 func (e *explanation) sentences() []string {
+	e = e.cleaned()
 	lines := []string{e.name(), e.state()}
 	lines = append(lines, e.reporter())
 	lines = append(lines, e.events()...)
@@ -26,6 +27,29 @@ func (e *explanation) sentences() []string {
 		lines[i] = indent + text.Clean(line)
 	}
 	return lines
+}
+
+// cleaned returns a copy whose texts from outside are clean, each for itself:
+// an escape sequence that does not end would take the rest of the line with it.
+func (e *explanation) cleaned() *explanation {
+	c, r := *e, *e.row
+	c.row = &r
+	for _, s := range []*string{&r.Session, &r.Title, &r.Cwd, &r.Detail, &r.Source, &r.LastEvent, &c.processReason} {
+		*s = text.Clean(*s)
+	}
+	if r.WaitingFor != nil {
+		r.WaitingFor = &fsstore.Wait{AgentID: text.Clean(r.WaitingFor.AgentID)}
+	}
+	r.Recent = slices.Clone(r.Recent)
+	for i := range r.Recent {
+		r.Recent[i].Event = text.Clean(r.Recent[i].Event)
+	}
+	if e.observed != nil {
+		o := *e.observed
+		o.Detail = text.Clean(o.Detail)
+		c.observed = &o
+	}
+	return &c
 }
 
 func (e *explanation) name() string {
@@ -51,20 +75,34 @@ func since(r *fsstore.Record) int64 {
 func (e *explanation) state() string {
 	r := e.row
 	at := since(&r.Record)
-	s := "It is " + string(r.Status) + " since " + when(at)
+	s := ""
+	switch status := string(r.Status); {
+	case r.Status == fsstore.Ended && at == 0:
+		s = "It has ended"
+	case r.Status == fsstore.Ended:
+		s = "It ended " + when(at)
+	case e.archived || e.process == proc.Dead:
+		s = "It was last reported " + status + ", since " + moment(at)
+	default:
+		s = "It has been " + status + " since " + moment(at)
+	}
 	if r.Detail != "" {
 		s += ": " + r.Detail
 	}
-	s += "."
+	s = sentence(s)
 	if w := r.WaitingFor; w != nil && w.AgentID != "" {
-		s += " Its subagent " + w.AgentID + " asks."
+		s += " Its subagent " + w.AgentID + " has asked."
 	}
-	s += " It was last reported "
-	if at != r.TS {
-		s += when(r.TS) + ", "
+	switch {
+	case r.TS == 0:
+		return s
+	case at != r.TS:
+		return s + " Its last report was " + when(r.TS) + ", " + age(r) + " ago."
 	}
-	return s + span(time.Duration(r.Age)*time.Second) + " ago."
+	return s + " Its last report was " + age(r) + " ago."
 }
+
+func moment(ts int64) string { return or(when(ts), "an unknown time") }
 
 func (e *explanation) reporter() string {
 	r := e.row
@@ -74,15 +112,15 @@ func (e *explanation) reporter() string {
 	s := ""
 	switch r.Source {
 	case fsstore.SourceHook:
-		s = "A hook of " + r.Harness + " reports it."
+		s = "A hook of " + r.Harness + " has reported it."
 	case fsstore.SourcePlugin:
-		s = "A plugin of " + r.Harness + " reports it."
+		s = "A plugin of " + r.Harness + " has reported it."
 	case fsstore.SourceNotify:
-		s = "It is reported by tongs-agents notify."
+		s = "tongs-agents notify has reported it."
 	case fsstore.SourceProcess:
 		s = "No hook has reported it: a cleanup has found its process."
 	default:
-		s = "Its record is from another source: " + or(r.Source, "unknown") + "."
+		s = sentence("Its record is from another source: " + or(r.Source, "unknown"))
 	}
 	if r.Identity == fsstore.Unresolved {
 		s += " Its process was not found."
@@ -91,21 +129,25 @@ func (e *explanation) reporter() string {
 }
 
 func (e *explanation) events() []string {
-	if len(e.row.Recent) == 0 {
-		return []string{"Of its last events only " + or(e.row.LastEvent, "nothing") + " is recorded."}
+	switch {
+	case len(e.row.Recent) > 0:
+	case e.row.LastEvent == "":
+		return []string{"None of its events is recorded."}
+	default:
+		return []string{"Of its last events only " + e.row.LastEvent + " is recorded."}
 	}
 	lines := []string{"Its last events were:"}
 	for _, r := range e.row.Recent {
-		lines = append(lines, " "+when(r.TS)+" "+r.Event+": "+string(r.Status))
+		lines = append(lines, " "+moment(r.TS)+" "+r.Event+": "+string(r.Status))
 	}
 	return lines
 }
 
 func (e *explanation) processSentence() string {
 	if e.process == proc.Unknown {
-		return "Whether its process lives is unknown: " + e.processReason + "."
+		return sentence("Whether its process lives is unknown: " + e.processReason)
 	}
-	return "Its process is " + e.process.String() + ": " + e.processReason + "."
+	return sentence("Its process is " + e.process.String() + ": " + e.processReason)
 }
 
 func (e *explanation) evidenceSentence() string {
@@ -173,17 +215,17 @@ func (e *explanation) cleanupSentence() string {
 	case e.archived:
 		return "It stays for 7 days after it has left, unless its session goes on."
 	case e.cleanupErr != nil:
-		return "What the next cleanup does is unknown: " + e.cleanupErr.Error() + "."
+		return sentence("What the next cleanup does is unknown: " + text.Clean(e.cleanupErr.Error()))
 	}
 	s := ""
 	if e.mended != "" {
-		s = "The next cleanup corrects it: " + e.mended + ". "
+		s = sentence("The next cleanup corrects it: "+e.mended) + " "
 	}
 	switch {
 	case e.archives:
-		return s + "The next cleanup removes it, and resumable goes on listing it: " + e.removed + "."
+		return s + sentence("The next cleanup removes it, and resumable goes on listing it: "+e.removed)
 	case e.removed != "":
-		return s + "The next cleanup removes it: " + e.removed + "."
+		return s + sentence("The next cleanup removes it: "+e.removed)
 	case s != "":
 		return s[:len(s)-1]
 	}

@@ -64,5 +64,5 @@ func (e *explanation) printJSON(w io.Writer) error {
 	if e.cleanupErr != nil {
 		out.Cleanup.Error = text.Clean(e.cleanupErr.Error())
 	}
-	return json.NewEncoder(w).Encode(out)
+	return printJSON(w, out)
 }

@@ -22,7 +22,7 @@ object a line: what import reads. Legacy records, which have no writer, are left
 out.`,
 		Example: `  tongs-agents export > sessions.jsonl
   tongs-agents export --agent codex | jq .status`,
-		Args:              cobra.MaximumNArgs(1),
+		Args:              oneQueryOrNone,
 		ValidArgsFunction: completeQuery,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rows, err := storedRows(cmd, args)
@@ -69,12 +69,12 @@ func storedRows(cmd *cobra.Command, args []string) ([]*fsstore.Annotated, error)
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fail(fmt.Errorf("%s: %w", dir, err))
+		return nil, fail(storeError(err))
 	}
 	defer store.Close()
 	records, unreadable, err := store.All()
 	if err != nil {
-		return nil, fail(fmt.Errorf("%s: %w", dir, err))
+		return nil, fail(storeError(err))
 	}
 	warnUnreadable(cmd.ErrOrStderr(), unreadable)
 	slices.SortFunc(records, func(a, b *fsstore.Record) int {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,6 +79,9 @@ func (f *filter) apply(rows []*fsstore.Annotated) ([]*fsstore.Annotated, error) 
 	here := func(string) bool { return true }
 	if f.here {
 		dirs, err := workingDir()
+		if errors.Is(err, fs.ErrNotExist) {
+			err = errors.New("the current directory is gone")
+		}
 		if err != nil {
 			return nil, fail(fmt.Errorf("--here: %w", err))
 		}

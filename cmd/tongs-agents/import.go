@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -61,7 +60,7 @@ func openForImport() (*fsstore.Store, error) {
 	}
 	store, err := fsstore.Open(dir, fsstore.Create)
 	if err != nil {
-		return nil, fail(fmt.Errorf("%s: %w", dir, err))
+		return nil, fail(storeError(err))
 	}
 	return store, nil
 }
@@ -83,7 +82,7 @@ type importAnswer struct {
 func (im *importer) readFile(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", name, bare(err))
 	}
 	defer f.Close()
 	return im.read(name, f)
@@ -117,7 +116,7 @@ func (im *importer) read(file string, r io.Reader) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: line %d: %w", or(file, "standard input"), n, err)
+			return fmt.Errorf("%s: %w", or(file, "standard input"), bare(err))
 		}
 	}
 }
@@ -179,7 +178,7 @@ func (im *importer) take(file string, e extent) {
 		err = im.write(e.text, &answer)
 	}
 	if err != nil {
-		answer.Error = err.Error()
+		answer.Error = storeError(err).Error()
 	}
 	answer.Written = err == nil
 	im.answers = append(im.answers, answer)
@@ -197,7 +196,7 @@ func (im *importer) write(record []byte, answer *importAnswer) error {
 
 func (im *importer) print(stdout io.Writer, asJSON bool) error {
 	if asJSON {
-		return json.NewEncoder(stdout).Encode(struct {
+		return printJSON(stdout, struct {
 			Records []importAnswer `json:"records"`
 		}{append([]importAnswer{}, im.answers...)})
 	}
@@ -227,7 +226,8 @@ func (im *importer) verdict() error {
 		}
 	}
 	if refused > 0 {
-		return fmt.Errorf("%d of %d records were not written", refused, len(im.answers))
+		all := len(im.answers)
+		return fmt.Errorf("%d of %d %s %s not written", refused, all, plural(all, "record", "records"), plural(refused, "was", "were"))
 	}
 	return nil
 }

@@ -6,8 +6,20 @@ import (
 	"strconv"
 
 	"tongs-agents/fsstore"
+	"tongs-agents/internal/jsonstream"
 	"tongs-agents/internal/listing"
 )
+
+// printJSON prints a value as JSON that does nothing to a terminal, as the
+// store writes it.
+func printJSON(w io.Writer, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(jsonstream.AppendValue(nil, b), '\n'))
+	return err
+}
 
 // printRows prints rows as JSON, a session a line. extra adds keys to a row.
 func printRows(w io.Writer, rows []*fsstore.Annotated, extra func(b []byte, row *fsstore.Annotated) []byte) error {

@@ -74,12 +74,12 @@ func launch(stderr io.Writer, profile string, argv []string) error {
 	setLaunch(l.ID, profile)
 	trace, err := l.Record()
 	if err != nil {
-		warn(stderr, fmt.Errorf("launch is not recorded: %w", err))
+		warn(stderr, fmt.Errorf("launch is not recorded: %w", storeError(err)))
 	}
 	failed := p.exec(argv, os.Environ())
 	if trace != nil {
 		if err := trace.Undo(); err != nil {
-			warn(stderr, fmt.Errorf("launch stays recorded: %w", err))
+			warn(stderr, fmt.Errorf("launch stays recorded: %w", storeError(err)))
 		}
 	}
 	return failed

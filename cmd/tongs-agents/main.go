@@ -37,7 +37,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	var helpErr error
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) { helpErr = printHelp(cmd) })
 	cmd, err := root.ExecuteC()
+	if err == nil {
+		err = fail(helpErr)
+	}
 	var fail failure
 	switch {
 	case err == nil:
@@ -46,12 +51,23 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if fail.err != nil {
 			complain(stderr, fail.err)
 		}
+		if fail.hint != "" {
+			hint(stderr, "%s", fail.hint)
+		}
 		return cmp.Or(fail.status, 1)
 	default:
 		complain(stderr, err)
 		hint(stderr, "see %s --help", cmd.CommandPath())
 		return 2
 	}
+}
+
+// printHelp prints what a command does. The library's own succeeds even if it
+// cannot.
+func printHelp(cmd *cobra.Command) error {
+	about := strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short))
+	_, err := io.WriteString(cmd.OutOrStdout(), about+"\n\n"+cmd.UsageString())
+	return err
 }
 
 // complain prints an error, which may go on over several lines.
@@ -77,7 +93,8 @@ func hint(stderr io.Writer, format string, args ...any) {
 // only is the answer no.
 type failure struct {
 	err    error
-	status int // the exit status, if not 1
+	status int    // the exit status, if not 1
+	hint   string // may be empty
 }
 
 func (f failure) Error() string {
@@ -112,6 +129,14 @@ each session is one small file that every command reads.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	showVersion := root.Flags().Bool("version", false, "print the version")
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *showVersion {
+			return fail(printVersion(cmd.OutOrStdout(), false))
+		}
+		return cmd.Help()
+	}
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		newStatus(), newPs(), newStats(), newShow(), newExplain(),
 		newResumable(), newResume(), newRemove(), newCleanup(),
@@ -135,6 +160,7 @@ func addCompletion(root *cobra.Command) {
 	completion.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
 	for _, shell := range completion.Commands() {
 		shell.Example = "  tongs-agents completion " + shell.Name()
+		shell.Args = noArgs
 		script := shell.RunE
 		shell.RunE = func(cmd *cobra.Command, args []string) error { return fail(script(cmd, args)) }
 	}

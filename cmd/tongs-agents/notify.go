@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +35,8 @@ is not reported again within 10 minutes.`,
 		Example: `  tongs-agents notify --status running --detail "nightly build"
   tongs-agents notify --status waiting --detail "needs a password"
   tongs-agents notify --status idle --session backup --pid none`,
-		Args: cobra.NoArgs,
+		Args:              noArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkNotice(&n, status); err != nil {
 				return err
@@ -93,6 +95,12 @@ func checkNotice(n *hook.Notice, status string) error {
 	if n.PID == hook.NoProcess && n.Session == "" && os.Getenv(fsstore.EnvLaunchID) == "" {
 		return errors.New("--pid none needs --session")
 	}
+	switch {
+	case len(n.Session) > fsstore.MaxSession:
+		return fmt.Errorf("--session: longer than %d bytes", fsstore.MaxSession)
+	case !utf8.ValidString(n.Session):
+		return fmt.Errorf("--session: not UTF-8: %q", n.Session)
+	}
 	n.Status = fsstore.Status(status)
 	return nil
 }
@@ -113,7 +121,7 @@ func notify(n hook.Notice) (*fsstore.Record, error) {
 	case errors.Is(err, fsstore.ErrStale):
 		err = fmt.Errorf("session %q orders its reports itself and takes none from elsewhere", n.Session)
 	}
-	return r, fail(err)
+	return r, fail(storeError(err))
 }
 
 // liveRecord returns the record of a session that lives, the one reported last

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -23,8 +24,31 @@ type program struct {
 
 // findProgram looks for the program of a command. The failure has the exit
 // status of one that was not found, or may not be executed.
-func findProgram(name string) (program, error) {
-	p := program{files: candidates(name)}
+func findProgram(name string) (program, error) { return findAmong(name, candidates(name)) }
+
+// findProgramElsewhere is findProgram for a command that is to run in a
+// directory which is not the caller's: that gives it no programs by a relative
+// element of PATH.
+func findProgramElsewhere(name string) (program, error) {
+	all := candidates(name)
+	if strings.Contains(name, "/") {
+		return findAmong(name, all)
+	}
+	p, err := findAmong(name, slices.DeleteFunc(slices.Clone(all), isRelative))
+	if err != nil {
+		if here, e := findAmong(name, all); e == nil && isRelative(here.file) {
+			err = cannotRun(name, errors.New("found only by a relative directory in PATH"))
+		}
+	}
+	return p, err
+}
+
+func isRelative(file string) bool { return !filepath.IsAbs(file) }
+
+// findAmong finds the program of a command among the files that its name may
+// mean.
+func findAmong(name string, files []string) (program, error) {
+	p := program{files: files}
 	err := tryEach(p.files, func(file string) error {
 		p.file = file
 		return executable(file)
@@ -71,7 +95,8 @@ func executable(file string) error {
 // that are not there, and those that may not be executed, which is the error
 // if none of the others can be either.
 func tryEach(files []string, try func(file string) error) error {
-	var denied, last error
+	var denied error
+	var last error = unix.ENOENT
 	for _, file := range files {
 		switch err := try(file); {
 		case errors.Is(err, unix.EACCES):
@@ -109,6 +134,9 @@ func (p program) exec(argv, env []string) error {
 		}
 		return err
 	})
+	if errors.Is(err, unix.ENOENT) && executable(p.file) == nil {
+		err = fmt.Errorf("%w: its interpreter is missing", err)
+	}
 	return cannotRun(argv[0], err)
 }
 
@@ -118,8 +146,5 @@ func cannotRun(name string, err error) error {
 	if errors.Is(err, unix.ENOENT) {
 		status = 127
 	}
-	if path := (*os.PathError)(nil); errors.As(err, &path) {
-		err = path.Err
-	}
-	return failure{fmt.Errorf("cannot run %q: %w", name, err), status}
+	return failure{err: fmt.Errorf("cannot run %q: %w", name, bare(err)), status: status}
 }

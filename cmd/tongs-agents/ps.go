@@ -27,7 +27,8 @@ listed too.`,
 		Example: `  tongs-agents ps
   tongs-agents ps --here
   tongs-agents ps --json | jq '.sessions[] | {session_id, uptime_ms}'`,
-		Args: cobra.NoArgs,
+		Args:              noArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rows, err := f.rows(cmd)
 			if err != nil {
@@ -74,17 +75,10 @@ func psTable(rows []*fsstore.Annotated, now int64) *table {
 		t.add(
 			cell{text: text.Clean(r.Session)},
 			cell{text: or(r.PID, t.glyph.none)},
-			cell{text: span(uptime(r, now))},
-			cell{text: text.Clean(r.Cwd), path: true},
+			cell{text: text.Span(uptime(r, now))},
+			cell{text: or(text.Clean(r.Cwd), t.glyph.none), path: true},
 			cell{text: or(text.Clean(r.Title), t.glyph.none)},
 		)
 	}
 	return t
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }

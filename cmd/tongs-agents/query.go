@@ -62,7 +62,12 @@ func containsFold(name, query string) bool {
 func ambiguous(query string, found []*fsstore.Annotated) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d sessions match %q:", len(found), query)
-	for _, r := range found {
+	const shown = 10
+	for i, r := range found {
+		if i == shown {
+			fmt.Fprintf(&b, "\nand %d more", len(found)-shown)
+			break
+		}
 		fmt.Fprintf(&b, "\n%s %s in %s, %s, pid %s, %s", r.Harness, text.Clean(r.Session), or(text.Clean(r.Repo), "no directory"), r.Status, or(r.PID, "unknown"), r.CanonicalID())
 	}
 	return fmt.Errorf("%s", b.String())

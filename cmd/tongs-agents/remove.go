@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +26,7 @@ session id, repo, pid or title, or a part of one if that is enough to tell; if
 one of several is wrong, nothing is removed.`,
 		Example: `  tongs-agents remove my-repo
   tongs-agents remove 872de908 --json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: queries,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 			return completeRows(nil, func() ([]*fsstore.Annotated, error) {
 				c, err := readRemovables(io.Discard)
@@ -65,7 +64,7 @@ type removed struct {
 
 func printRemoved(w io.Writer, sessions []removed, asJSON bool) error {
 	if asJSON {
-		return json.NewEncoder(w).Encode(map[string][]removed{"removed": sessions})
+		return printJSON(w, map[string][]removed{"removed": sessions})
 	}
 	var b strings.Builder
 	for _, s := range sessions {
@@ -141,12 +140,12 @@ func (c removables) remove(rows []*fsstore.Annotated) ([]removed, error) {
 	}
 	store, err := fsstore.Open(dir, fsstore.Write)
 	if err != nil {
-		return done, fmt.Errorf("%s: %w", dir, err)
+		return done, storeError(err)
 	}
 	defer store.Close()
 	archive, err := store.Archive()
 	if err != nil {
-		return done, fmt.Errorf("%s: %w", dir, err)
+		return done, storeError(err)
 	}
 	defer archive.Close()
 	for _, row := range rows {
@@ -159,7 +158,7 @@ func (c removables) remove(rows []*fsstore.Annotated) ([]removed, error) {
 			err = archive.Remove(digest)
 		}
 		if err != nil {
-			return done, fmt.Errorf("session %q: %w", row.Session, err)
+			return done, fmt.Errorf("session %q: %w", row.Session, storeError(err))
 		}
 		done = append(done, r)
 	}

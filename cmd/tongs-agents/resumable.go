@@ -1,12 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,10 +32,11 @@ about what a session did last.`,
 		Example: `  tongs-agents resumable
   tongs-agents resumable --here --idle 20m
   tongs-agents resumable --json | jq '.sessions[].resume'`,
-		Args: cobra.NoArgs,
+		Args:              noArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if idle < 0 {
-				return errors.New("--idle: less than nothing")
+				return fmt.Errorf("--idle: negative: %s", strings.Replace(idle.String(), "m0s", "m", 1))
 			}
 			l, err := readResumables(cmd.ErrOrStderr())
 			if err != nil {
@@ -50,7 +51,7 @@ about what a session did last.`,
 			}
 			all, err := f.apply(l.Rows)
 			if more := len(all) - len(rows); err == nil && more > 0 && idle == 0 {
-				hint(cmd.ErrOrStderr(), "idle before, and not listed: %d, see --idle", more)
+				hint(cmd.ErrOrStderr(), "%d more %s: see --idle", more, plural(more, "was idle and is not listed", "were idle and are not listed"))
 			}
 			return err
 		},
@@ -87,7 +88,7 @@ func resumableTable(rows []*fsstore.Annotated, dirs []string) *table {
 			cell{text: r.Harness},
 			cell{text: or(text.Clean(r.Title), t.glyph.none)},
 			cell{text: text.Clean(r.Cwd), path: true},
-			cell{text: span(time.Duration(r.Age) * time.Second)},
+			cell{text: or(age(r), t.glyph.none)},
 			cell{text: string(r.LastStatus())},
 			cell{text: last},
 		)

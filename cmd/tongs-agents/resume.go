@@ -6,15 +6,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"tongs-agents/fsstore"
 	"tongs-agents/fsstore/liveness"
+	"tongs-agents/internal/text"
 	"tongs-agents/proc"
 )
 
@@ -25,10 +24,13 @@ func newResume() *cobra.Command {
 		Long: `resume changes to the directory of a session and replaces itself by the command
 that continues it. QUERY is a canonical id, session id, repo, pid or title of one
 that resumable lists, however long it had been idle, or a part of one if that is
-enough to tell.`,
+enough to tell.
+
+The exit status is that of the command, 127 if it is not found, 126 if it cannot
+be run. A command that only a relative directory in PATH has is not run.`,
 		Example: `  tongs-agents resume my-repo
   tongs-agents resume 872de908`,
-		Args: cobra.ExactArgs(1),
+		Args: oneQuery,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 			return completeRows(args, func() ([]*fsstore.Annotated, error) {
 				l, err := readResumables(io.Discard)
@@ -47,7 +49,7 @@ enough to tell.`,
 			if err != nil {
 				return err
 			}
-			return fail(resume(&row.Record))
+			return resume(&row.Record)
 		},
 	}
 }
@@ -80,28 +82,22 @@ func notResumable(query string) error {
 // resume becomes the program that continues a session. It returns only if it
 // cannot.
 func resume(r *fsstore.Record) error {
+	dir := text.Clean(r.Cwd)
 	if !filepath.IsAbs(r.Cwd) {
-		return fmt.Errorf("directory %q has no absolute path", r.Cwd)
+		return fail(fmt.Errorf("directory %q has no absolute path", r.Cwd))
 	}
 	err := os.Chdir(r.Cwd)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("directory %s is gone", r.Cwd)
+		return fail(fmt.Errorf("directory %s is gone", dir))
 	case err != nil:
+		return fail(fmt.Errorf("directory %s: %w", dir, bare(err)))
+	}
+	p, err := findProgramElsewhere(r.Resume[0])
+	if err != nil {
 		return err
 	}
-	name := r.Resume[0]
-	path, err := exec.LookPath(name)
-	switch {
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("command %s was not found", shellWord(name))
-	case errors.Is(err, exec.ErrDot):
-		return fmt.Errorf("command %s was found only by a relative directory in PATH", shellWord(name))
-	case err != nil:
-		return err
-	}
-	err = syscall.Exec(path, r.Resume, withPWD(os.Environ(), r.Cwd))
-	return fmt.Errorf("%s: %w", path, err)
+	return p.exec(r.Resume, withPWD(os.Environ(), r.Cwd))
 }
 
 // withPWD returns an environment in which PWD is the directory.

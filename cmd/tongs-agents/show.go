@@ -3,14 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"tongs-agents/fsstore"
 	"tongs-agents/fsstore/liveness"
+	"tongs-agents/internal/listing"
 	"tongs-agents/internal/text"
 	"tongs-agents/proc"
 )
@@ -20,11 +21,13 @@ func newShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show QUERY",
 		Short: "Everything that is known of one session",
-		Long: `show prints one record in full. QUERY is a canonical id, session id, repo, pid
-or title, or a part of one if that is enough to tell.`,
+		Long: `show prints in full what is known of one session that status lists: what was
+reported last, its process and terminal, and the command that resumes it. QUERY
+is a canonical id, session id, repo, pid or title, or a part of one if that is
+enough to tell. A session that status does not list is found by explain.`,
 		Example: `  tongs-agents show my-repo
   tongs-agents show 4242 --json`,
-		Args:              cobra.ExactArgs(1),
+		Args:              oneQuery,
 		ValidArgsFunction: completeQuery,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := readListing(cmd.ErrOrStderr())
@@ -32,6 +35,9 @@ or title, or a part of one if that is enough to tell.`,
 				return err
 			}
 			row, err := find(l.Rows, args[0])
+			if isNoMatch(err) {
+				err = hintExplain(err, l, args[0])
+			}
 			if err != nil {
 				return err
 			}
@@ -44,6 +50,23 @@ or title, or a part of one if that is enough to tell.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// hintExplain adds to a query's having found nothing that explain finds
+// something, if it does.
+func hintExplain(noMatch error, l listing.Listing, query string) error {
+	resumables, err := readResumables(io.Discard) // whose store was just warned of
+	if err != nil {
+		return noMatch
+	}
+	if _, _, err := findAny(l, resumables.Rows, query); isNoMatch(err) {
+		return noMatch
+	}
+	command := []string{"tongs-agents", "explain", query}
+	if strings.HasPrefix(query, "-") {
+		command = slices.Insert(command, 2, "--")
+	}
+	return failure{err: noMatch, hint: "explain finds what no list shows: " + shellCommand(command)}
 }
 
 // showRow prints a row, a key a line. Keys without a value are left out.
@@ -62,13 +85,15 @@ func showRow(w io.Writer, r *fsstore.Annotated) error {
 	line("detail", r.Detail)
 	line("tool", r.Tool)
 	if w := r.WaitingFor; w != nil {
-		line("waiting for", strings.TrimSpace(w.Tool+" "+subagent(w.AgentID)))
+		line("waiting for", strings.TrimSpace(text.Clean(w.Tool)+" "+subagent(w.AgentID)))
 	}
 	line("attention", yes(r.NeedsAttention))
 	line("duplicate", yes(r.Duplicate))
 	line("subagents", count(r.Subagents))
 	line("background", count(r.BackgroundTasks))
-	line("reported", when(r.TS)+", "+span(time.Duration(r.Age)*time.Second)+" ago")
+	if r.TS != 0 {
+		line("reported", when(r.TS)+", "+age(r)+" ago")
+	}
 	line("started", when(r.Started))
 	line("cwd", r.Cwd)
 	line("model", r.Model)
@@ -88,7 +113,7 @@ func showRow(w io.Writer, r *fsstore.Annotated) error {
 	line("source", r.Source)
 	line("last event", r.LastEvent)
 	for _, e := range r.Recent {
-		line("", when(e.TS)+" "+e.Event+" "+string(e.Status))
+		line("", when(e.TS)+" "+text.Clean(e.Event)+" "+string(e.Status))
 	}
 	line("instance", r.Instance)
 	line("writes", count(r.Arrival))
@@ -101,7 +126,7 @@ func subagent(id string) string {
 	if id == "" {
 		return ""
 	}
-	return "(subagent " + id + ")"
+	return "(subagent " + text.Clean(id) + ")"
 }
 
 func yes(b bool) string {
@@ -117,5 +142,3 @@ func count(n int64) string {
 	}
 	return strconv.FormatInt(n, 10)
 }
-
-func when(ts int64) string { return time.Unix(ts, 0).Format("2006-01-02 15:04:05") }

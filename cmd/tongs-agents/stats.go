@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -25,7 +24,8 @@ or have failed.`,
 		Example: `  tongs-agents stats
   tongs-agents stats --here
   tongs-agents stats --json | jq .total.waiting`,
-		Args: cobra.NoArgs,
+		Args:              noArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rows, err := f.rows(cmd)
 			if err != nil {
@@ -33,7 +33,7 @@ or have failed.`,
 			}
 			stats := listing.Count(living(rows, liveness.NewProcesses(proc.Root)))
 			if asJSON {
-				return fail(json.NewEncoder(cmd.OutOrStdout()).Encode(stats))
+				return fail(printJSON(cmd.OutOrStdout(), stats))
 			}
 			return fail(printStats(cmd.OutOrStdout(), stats))
 		},

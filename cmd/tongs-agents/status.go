@@ -25,7 +25,8 @@ that was not done for an hour.`,
 		Example: `  tongs-agents status
   tongs-agents status --agent claude,codex --state waiting
   tongs-agents status --json | jq '.summary.needs_attention'`,
-		Args: cobra.NoArgs,
+		Args:              noArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := readListing(cmd.ErrOrStderr())
 			if err != nil {
@@ -66,9 +67,9 @@ func hintCleanup(stderr io.Writer, last, now time.Time) {
 	case last.IsZero():
 		hint(stderr, "the list was never brought up to date: run tongs-agents cleanup")
 	case age > time.Hour:
-		hint(stderr, "the list was last brought up to date %s ago: run tongs-agents cleanup", span(age))
+		hint(stderr, "the list was last brought up to date %s ago: run tongs-agents cleanup", text.Span(age))
 	case age < -time.Minute:
-		hint(stderr, "the list was last brought up to date %s ahead of the clock: run tongs-agents cleanup", span(-age))
+		hint(stderr, "the list was last brought up to date %s ahead of the clock: run tongs-agents cleanup", text.Span(-age))
 	}
 }
 
@@ -81,7 +82,7 @@ func statusTable(rows []*fsstore.Annotated) *table {
 			cell{text: text.Clean(r.Repo)},
 			cell{text: string(r.Status), style: statusStyle(r)},
 			cell{text: detail(r)},
-			cell{text: span(time.Duration(r.Age) * time.Second)},
+			cell{text: or(age(r), t.glyph.none)},
 		)
 	}
 	return t
@@ -100,7 +101,7 @@ func detail(r *fsstore.Annotated) string {
 		add(fmt.Sprintf("%d in background", n))
 	}
 	if n := r.Subagents; n > 0 {
-		add(fmt.Sprintf("%d subagents", n))
+		add(fmt.Sprintf("%d %s", n, plural(n, "subagent", "subagents")))
 	}
 	if r.Duplicate {
 		add("session is open twice")

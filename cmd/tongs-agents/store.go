@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"tongs-agents/fsstore"
@@ -18,7 +20,7 @@ func readListing(stderr io.Writer) (listing.Listing, error) {
 	}
 	l, err := listing.Read(dir, time.Now())
 	if err != nil {
-		return l, fail(fmt.Errorf("%s: %w", dir, err))
+		return l, fail(storeError(err))
 	}
 	warnUnreadable(stderr, l.Unreadable)
 	return l, nil
@@ -33,7 +35,7 @@ func readResumables(stderr io.Writer) (listing.Resumables, error) {
 	}
 	l, err := listing.Resumable(dir, time.Now())
 	if err != nil {
-		return l, fail(fmt.Errorf("%s: %w", dir, err))
+		return l, fail(storeError(err))
 	}
 	warnUnreadable(stderr, l.Unreadable)
 	return l, nil
@@ -43,9 +45,28 @@ func warnUnreadable(stderr io.Writer, files []fsstore.Unreadable) {
 	const shown = 3
 	for i, f := range files {
 		if i == shown {
-			fmt.Fprintf(stderr, "tongs-agents: warning: and %d more unreadable records\n", len(files)-shown)
+			more := len(files) - shown
+			warn(stderr, fmt.Errorf("and %d more unreadable %s", more, plural(more, "record", "records")))
 			return
 		}
-		fmt.Fprintf(stderr, "tongs-agents: warning: %s: %s\n", text.Clean(f.Name), text.Clean(f.Err.Error()))
+		warn(stderr, fmt.Errorf("%s: %w", text.Clean(f.Name), bare(f.Err)))
 	}
+}
+
+// storeError names the user's store in an error that says it is unavailable.
+func storeError(err error) error {
+	var unavailable *fsstore.UnavailableError
+	if dir, e := fsstore.StateDir(); e == nil && errors.As(err, &unavailable) {
+		return &fsstore.UnavailableError{Dir: dir, Cause: unavailable.Cause}
+	}
+	return err
+}
+
+// bare is an error without the call and the file that it names, for one who
+// has named the file.
+func bare(err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }

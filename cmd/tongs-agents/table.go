@@ -1,11 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
@@ -140,20 +138,4 @@ func (t *table) widths(screen int) []int {
 		widths[widest]--
 	}
 	return widths
-}
-
-// span writes a duration in its two largest units: 12s 4m 2h14m 1d1h.
-func span(d time.Duration) string {
-	d = max(d, 0)
-	days, hours := d/(24*time.Hour), d/time.Hour%24
-	minutes, seconds := d/time.Minute%60, d/time.Second%60
-	switch {
-	case days > 0:
-		return fmt.Sprintf("%dd%dh", days, hours)
-	case hours > 0:
-		return fmt.Sprintf("%dh%dm", hours, minutes)
-	case minutes > 0:
-		return fmt.Sprintf("%dm", minutes)
-	}
-	return fmt.Sprintf("%ds", seconds)
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -15,22 +15,26 @@ var version string
 func newVersion() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Example: "  tongs-agents version",
-		Args:    cobra.NoArgs,
+		Use:               "version",
+		Short:             "Print the version",
+		Example:           "  tongs-agents version",
+		Args:              noArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if asJSON {
-				return fail(json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]string{
-					"version": currentVersion(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
-				}))
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "tongs-agents %s (%s, %s/%s)\n", currentVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return fail(err)
+			return fail(printVersion(cmd.OutOrStdout(), asJSON))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+func printVersion(w io.Writer, asJSON bool) error {
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	if asJSON {
+		return printJSON(w, map[string]string{"version": currentVersion(), "go": runtime.Version(), "platform": platform})
+	}
+	_, err := fmt.Fprintf(w, "tongs-agents %s (%s, %s)\n", currentVersion(), runtime.Version(), platform)
+	return err
 }
 
 func currentVersion() string {

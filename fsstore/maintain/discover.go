@@ -205,5 +205,5 @@ func (m *run) add(r *fsstore.Record) {
 		}
 		r = written
 	}
-	m.result.Added = append(m.result.Added, change(r, noHook+" of process "+r.PID))
+	m.result.Added = append(m.result.Added, change(r, noHook+" process "+r.PID))
 }

@@ -2,7 +2,6 @@ package maintain
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	"tongs-agents/fsstore"
@@ -258,5 +257,3 @@ func (m *run) amend(r *fsstore.Stored, why string, fn func(*fsstore.Record)) {
 func age(now time.Time, ts int64) time.Duration {
 	return time.Duration(max(now.Unix()-ts, 0)) * time.Second
 }
-
-func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) + " s" }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tongs-agents/fsstore"
+	"tongs-agents/internal/text"
 	"tongs-agents/proc"
 )
 
@@ -117,17 +118,25 @@ func (m *run) over(r *fsstore.Record, answer proc.Answer, reason string) (why st
 	case answer == proc.Dead:
 		return reason, true
 	case answer == proc.Unknown && !pidless:
-		return reason + ", not reported for " + seconds(age), age > keepUnknown
+		return reason + ", not reported for " + span(r, age), age > keepUnknown
 	case r.Status == fsstore.Ended:
-		return "ended " + seconds(age) + " ago", age > keepEnded
+		return "ended " + span(r, age) + " ago", age > keepEnded
 	case pidless && m.launchEnded(r):
 		return "its launch has ended", true
 	case pidless && answer == proc.Unknown:
-		return "no process recorded, not reported for " + seconds(age), age > keepPidless
+		return "no process recorded, not reported for " + span(r, age), age > keepPidless
 	case r.Kind == fsstore.KindProcess && m.isClient(r):
 		return "its session is one of the Codex daemon", true
 	}
 	return "", false
+}
+
+// span writes the age of a record.
+func span(r *fsstore.Record, age time.Duration) string {
+	if r.TS == 0 {
+		return "an unknown time"
+	}
+	return text.Span(age)
 }
 
 // launchEnded reports whether the record is of a launch whose process is gone.

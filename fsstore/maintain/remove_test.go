@@ -56,7 +56,7 @@ func TestRemove(t *testing.T) {
 		{name: "alive, start unknown", age: 30 * day, record: func(r *record) { r.ProcessStart, r.Instance = "", "emitter" }},
 
 		{name: "ended, alive, 5 min", age: 5 * time.Minute, record: ended},
-		{name: "ended, alive, over 5 min", age: 5*time.Minute + time.Second, record: ended, goes: true, why: "ended 301 s ago"},
+		{name: "ended, alive, over 5 min", age: 5*time.Minute + time.Second, record: ended, goes: true, why: "ended 5m ago"},
 		{name: "ended, dead, now", record: ended, world: gone, goes: true, why: "is gone"},
 		{name: "ended, no process, 5 min", age: 5 * time.Minute, record: all(pidless, ended)},
 		{name: "ended, no process, over 5 min", age: 5*time.Minute + time.Second, record: all(pidless, ended), goes: true},
@@ -93,7 +93,7 @@ func TestRemove(t *testing.T) {
 		{name: "same boot, other machine id", age: 30 * day, record: func(r *record) { r.MachineID = "another" }},
 
 		{name: "other machine, 7 days", age: 7 * day, record: otherMachine},
-		{name: "other machine, over 7 days", age: 7*day + time.Second, record: otherMachine, goes: true, why: "another machine, not reported for"},
+		{name: "other machine, over 7 days", age: 7*day + time.Second, record: otherMachine, goes: true, why: "another machine, not reported for 7d0h"},
 		{name: "other machine, no such pid, 7 days", age: 7 * day, record: otherMachine, world: gone},
 		{name: "other machine, ended an hour ago", age: time.Hour, record: all(otherMachine, ended)},
 		{name: "other machine, no process, an hour", age: time.Hour, record: all(pidless, otherMachine)},
@@ -113,7 +113,8 @@ func TestRemove(t *testing.T) {
 		}},
 
 		{name: "no process, 10 min", age: 10 * time.Minute, record: pidless},
-		{name: "no process, over 10 min", age: 10*time.Minute + time.Second, record: pidless, goes: true, why: "not reported for 601 s"},
+		{name: "no process, over 10 min", age: 10*time.Minute + time.Second, record: pidless, goes: true, why: "not reported for 10m"},
+		{name: "no process, never reported", record: all(pidless, func(r *record) { r.TS = 0 }), goes: true, why: "not reported for an unknown time"},
 		{name: "no process, over 10 min, running", age: 10*time.Minute + time.Second, goes: true,
 			record: all(pidless, func(r *record) { r.Status = fsstore.Running })},
 		{name: "no process, of nowhere, over 10 min", age: 10*time.Minute + time.Second, goes: true,

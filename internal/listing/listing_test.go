@@ -263,7 +263,7 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("%s is unreadable without a reason", u.Name)
 		}
 	}
-	if got := fmt.Sprint(names); got != "[a.json b.json c.json]" {
+	if got := fmt.Sprint(names); got != "[sessions/a.json sessions/b.json sessions/c.json]" {
 		t.Errorf("unreadable %s, want them by name", got)
 	}
 }

@@ -183,7 +183,7 @@ func TestResumableUnreadable(t *testing.T) {
 	if err != nil || len(l.Rows) != 2 || len(l.Unreadable) != 2 {
 		t.Fatalf("Resumable = %+v, %v; want two rows and two unreadable files", l, err)
 	}
-	if a, b := l.Unreadable[0].Name, l.Unreadable[1].Name; a != "bad.json" || b != "resumable/"+zeros {
+	if a, b := l.Unreadable[0].Name, l.Unreadable[1].Name; a != "resumable/"+zeros || b != "sessions/bad.json" {
 		t.Errorf("unreadable %s, %s", a, b)
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "resumable")); err != nil {

@@ -1,6 +1,6 @@
 // Package text prepares text from outside for a terminal: nothing in it can
 // move the cursor, change colours, reorder the line or make it two, and its
-// width is measured in terminal cells.
+// width is measured in terminal cells. It also has our own ways to write things.
 package text
 
 import (
