@@ -9,7 +9,7 @@ FLAGS       := -trimpath -ldflags '-s -w'
 export CGO_ENABLED = 0
 export DESTDIR PREFIX UNITDIR # for the shell: as text, whatever is in them
 
-.PHONY: all build run test stress lint cross bench fuzz install uninstall help
+.PHONY: all build run test stress lint cross bench fuzz install uninstall dist help
 
 all: lint test build ## Lint, test, build
 
@@ -27,8 +27,8 @@ stress: ## 64 processes × 200 events on one session
 
 lint: ## gofmt, vet, staticcheck, go.mod
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
-	$(GO) vet ./...
-	$(GO) run $(STATICCHECK) ./...
+	$(GO) vet -tags share ./...
+	$(GO) run $(STATICCHECK) -tags share ./...
 	$(GO) mod tidy -diff
 
 cross: ## vet for the other architectures: their system call tables differ
@@ -43,17 +43,24 @@ fuzz: ## Each fuzz target for FUZZTIME
 		$(GO) test ./fuzz -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 200x || exit 1; \
 	done
 
-install: build ## Programs and systemd units into PREFIX, ~/.local if not said
+install: build ## Programs, manual pages, completions, systemd units into PREFIX, ~/.local if not said
 	@case "$$PREFIX" in [!/]*|*[\"\'\\]*|'') echo "PREFIX must be an absolute path without quotes and backslashes" >&2; exit 1;; esac
 	install -d "$$DESTDIR$$PREFIX/bin" "$$DESTDIR$$UNITDIR"
 	install -m 755 bin/tongs-agents bin/tongs-agents-hook "$$DESTDIR$$PREFIX/bin/"
+	GOOS= GOARCH= $(GO) run -trimpath -tags share ./cmd/tongs-agents "$$DESTDIR$$PREFIX/share"
 	install -m 644 systemd/tongs-agents-cleanup.service systemd/tongs-agents-cleanup.timer "$$DESTDIR$$UNITDIR/"
 	prefix=$$(printf %s "$$PREFIX" | sed 's/%/%%/g; s/[&|]/\\&/g') && \
 		sed -i "s|^ExecStart=\"%h/.local/|ExecStart=\"$$prefix/|" "$$DESTDIR$$UNITDIR/tongs-agents-cleanup.service"
 
 uninstall: ## Remove what install put there
 	rm -f "$$DESTDIR$$PREFIX/bin/tongs-agents" "$$DESTDIR$$PREFIX/bin/tongs-agents-hook"
+	rm -f "$$DESTDIR$$PREFIX/share/man/man1/tongs-agents.1" "$$DESTDIR$$PREFIX/share/man/man1"/tongs-agents-*.1
+	rm -f "$$DESTDIR$$PREFIX/share/bash-completion/completions/tongs-agents" \
+		"$$DESTDIR$$PREFIX/share/zsh/site-functions/_tongs-agents" "$$DESTDIR$$PREFIX/share/fish/vendor_completions.d/tongs-agents.fish"
 	rm -f "$$DESTDIR$$UNITDIR/tongs-agents-cleanup.service" "$$DESTDIR$$UNITDIR/tongs-agents-cleanup.timer"
+
+dist: ## Reproducible archives of VERSION and their checksums in dist/
+	GOOS= GOARCH= $(GO) run ./internal/dist
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

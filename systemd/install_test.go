@@ -11,16 +11,24 @@ import (
 	"testing"
 )
 
-// runMake runs make in a copy of the repository that has stand-ins for the
-// programs, without the variables of a make that runs this test.
+// runMake runs make in a copy of the repository, without the variables of a
+// make that runs this test.
 func runMake(t *testing.T, repo, home string, args ...string) (string, error) {
 	t.Helper()
-	cmd := exec.Command("make", append([]string{"-C", repo, "GO=true"}, args...)...)
+	cmd := exec.Command("make", append([]string{"-C", repo, "GO=" + repo + "/go"}, args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
+// standIn takes the place of go. It builds nothing, and runs the command that
+// writes pages and completions as go run does.
+const standIn = `#!/bin/sh
+[ "$1" != run ] || { for dir; do :; done; umask 077; exec "${0%/*}/share" "$dir"; }
+`
+
+// copyRepo makes a copy of the repository as far as make install needs it, with
+// stand-ins for the programs.
 func copyRepo(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("make"); err != nil {
@@ -45,22 +53,58 @@ func copyRepo(t *testing.T) string {
 	}
 	write("bin/tongs-agents", []byte("#!/bin/sh\n"))
 	write("bin/tongs-agents-hook", []byte("#!/bin/sh\n"))
+	write("go", []byte(standIn))
+	if err := os.Chmod(repo+"/go", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-tags", "share", "-o", repo+"/share", "../cmd/tongs-agents")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", build, err, out)
+	}
 	return repo
 }
 
-// files returns the mode of each file below dir.
+// pages returns the names of the manual pages: the programs' own and one for
+// each command that help lists.
+func pages(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.Command("go", "run", "../cmd/tongs-agents", "--help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(out), "\nAvailable Commands:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	names := []string{"tongs-agents.1", "tongs-agents-hook.1"}
+	for line := range strings.Lines(list) {
+		names = append(names, "tongs-agents-"+strings.Fields(line)[0]+".1")
+	}
+	if len(names) < 10 {
+		t.Fatalf("got %v of\n%s", names, out)
+	}
+	return names
+}
+
+// files returns the mode of each file below dir. All must be able to read the
+// directories.
 func files(t *testing.T, dir string) map[string]fs.FileMode {
 	t.Helper()
 	found := map[string]fs.FileMode{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil {
 			return err
 		}
 		info, err := d.Info()
-		if err == nil {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if path != dir && info.Mode().Perm()&0o755 != 0o755 {
+				t.Errorf("%s: %v", path, info.Mode())
+			}
+		default:
 			found[strings.TrimPrefix(path, dir)] = info.Mode()
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -69,12 +113,12 @@ func files(t *testing.T, dir string) map[string]fs.FileMode {
 }
 
 func TestInstall(t *testing.T) {
-	repo := copyRepo(t)
+	repo, pages := copyRepo(t), pages(t)
 	tests := []struct {
 		name  string
 		home  string
 		args  func(root string) []string
-		bin   string // below root, as what follows
+		dir   string // below root: what is in PREFIX
 		units string
 		exec  func(root string) string
 	}{
@@ -82,14 +126,14 @@ func TestInstall(t *testing.T) {
 			name:  "home",
 			home:  "/me",
 			args:  func(root string) []string { return nil },
-			bin:   "/me/.local/bin",
+			dir:   "/me/.local",
 			units: "/me/.local/share/systemd/user",
 			exec:  func(root string) string { return root + "/me/.local/bin/tongs-agents" },
 		},
 		{
 			name:  "prefix",
 			args:  func(root string) []string { return []string{"PREFIX=" + root + "/a  50% of &|$$c; {d}"} },
-			bin:   "/a  50% of &|$c; {d}/bin",
+			dir:   "/a  50% of &|$c; {d}",
 			units: "/a  50% of &|$c; {d}/share/systemd/user",
 			exec:  func(root string) string { return root + "/a  50%% of &|$c; {d}/bin/tongs-agents" },
 		},
@@ -98,7 +142,7 @@ func TestInstall(t *testing.T) {
 			args: func(root string) []string {
 				return []string{"DESTDIR=" + root + "/st age", "PREFIX=/usr", "UNITDIR=/usr/lib/systemd/user"}
 			},
-			bin:   "/st age/usr/bin",
+			dir:   "/st age/usr",
 			units: "/st age/usr/lib/systemd/user",
 			exec:  func(root string) string { return "/usr/bin/tongs-agents" },
 		},
@@ -111,10 +155,16 @@ func TestInstall(t *testing.T) {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			want := map[string]fs.FileMode{
-				test.bin + "/tongs-agents":                   0o755,
-				test.bin + "/tongs-agents-hook":              0o755,
-				test.units + "/tongs-agents-cleanup.service": 0o644,
-				test.units + "/tongs-agents-cleanup.timer":   0o644,
+				test.dir + "/bin/tongs-agents":                                  0o755,
+				test.dir + "/bin/tongs-agents-hook":                             0o755,
+				test.dir + "/share/bash-completion/completions/tongs-agents":    0o644,
+				test.dir + "/share/zsh/site-functions/_tongs-agents":            0o644,
+				test.dir + "/share/fish/vendor_completions.d/tongs-agents.fish": 0o644,
+				test.units + "/tongs-agents-cleanup.service":                    0o644,
+				test.units + "/tongs-agents-cleanup.timer":                      0o644,
+			}
+			for _, page := range pages {
+				want[test.dir+"/share/man/man1/"+page] = 0o644
 			}
 			if got := files(t, root); !maps.Equal(got, want) {
 				t.Errorf("got  %v\nwant %v", got, want)
