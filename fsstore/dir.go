@@ -21,6 +21,16 @@ func StateDir() (string, error) {
 	if dir := absoluteEnv("XDG_STATE_HOME"); dir != "" {
 		return dir + "/tongs-agents", nil
 	}
+	home, err := HomeDir()
+	if err != nil {
+		return "", err
+	}
+	return home + "/.local/state/tongs-agents", nil
+}
+
+// HomeDir returns the home directory of the user: that of the environment, if
+// it is absolute, else that of the password file.
+func HomeDir() (string, error) {
 	home := absoluteEnv("HOME")
 	if home == "" {
 		home = passwdHome(syscall.Geteuid())
@@ -28,7 +38,23 @@ func StateDir() (string, error) {
 	if home == "" {
 		return "", unavailable(errors.New("no home directory: HOME is unset and the password file has no entry of this user"))
 	}
-	return home + "/.local/state/tongs-agents", nil
+	return home, nil
+}
+
+// MakeDir makes a directory of ours below the state directory, 0700, and both
+// if they are missing. One that is somebody else's or a symbolic link is
+// refused.
+func MakeDir(state, name string) error {
+	dir, err := openState(state, Create)
+	if err != nil {
+		return unavailable(err)
+	}
+	defer dir.Close()
+	made, err := openPrivate(dir, name, Create)
+	if err != nil {
+		return unavailable(err)
+	}
+	return made.Close()
 }
 
 func absoluteEnv(name string) string {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"tongs-agents/fsstore"
+	"tongs-agents/internal/shell"
 	"tongs-agents/internal/text"
 	"tongs-agents/proc"
 )
@@ -207,7 +208,7 @@ func (e *explanation) resumeSentence() string {
 	if e.resumeObstacle != "" {
 		return "It cannot be resumed: " + e.resumeObstacle + "."
 	}
-	return "It can be resumed: " + shellCommand(e.row.Resume)
+	return "It can be resumed: " + shell.Command(e.row.Resume)
 }
 
 func (e *explanation) cleanupSentence() string {

@@ -45,6 +45,11 @@ func withPrograms(m *testing.M) int {
 		}
 	}
 	os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	// The settings of the user's own agents are none of a test's.
+	os.Setenv("HOME", "/nonexistent")
+	for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "PI_CODING_AGENT_DIR", "QWEN_HOME", "XDG_CONFIG_HOME"} {
+		os.Unsetenv(name)
+	}
 	return m.Run()
 }
 
@@ -372,11 +377,13 @@ func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 // A command that cannot print has failed.
 func TestWriteError(t *testing.T) {
 	t.Setenv("TONGS_AGENTS_STATE_DIR", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
 	commands := []string{
 		"status", "status --json", "ps", "ps --json", "version", "version --json",
 		"notify --status idle --session s --pid none", "notify --status idle --session s --pid none --json",
 		"status", "ps", "export", "show s", "show s --json", "stats", "stats --json", "explain s", "explain s --json",
 		"resumable", "resumable --json", "remove s", "notify --status idle --session s --pid none", "remove s --json",
+		"install --dry-run --agent claude", "install --dry-run --agent claude --json", "uninstall", "uninstall --json",
 	}
 	for _, c := range commands {
 		var stderr strings.Builder

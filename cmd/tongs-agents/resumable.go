@@ -13,6 +13,7 @@ import (
 
 	"tongs-agents/fsstore"
 	"tongs-agents/internal/listing"
+	"tongs-agents/internal/shell"
 	"tongs-agents/internal/text"
 )
 
@@ -99,7 +100,7 @@ func resumableTable(rows []*fsstore.Annotated, dirs []string) *table {
 
 // resumeCommand is what to type in a directory with the given names.
 func resumeCommand(r *fsstore.Record, dirs []string) string {
-	command := shellCommand(r.Resume)
+	command := shell.Command(r.Resume)
 	if slices.Contains(dirs, r.Cwd) {
 		return command
 	}
@@ -107,5 +108,5 @@ func resumeCommand(r *fsstore.Record, dirs []string) string {
 	if !filepath.IsAbs(dir) {
 		dir = "./" + dir // no option, and nothing in CDPATH
 	}
-	return "cd " + shellWord(dir) + " && " + command
+	return "cd " + shell.Word(dir) + " && " + command
 }

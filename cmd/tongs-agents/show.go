@@ -12,6 +12,7 @@ import (
 	"tongs-agents/fsstore"
 	"tongs-agents/fsstore/liveness"
 	"tongs-agents/internal/listing"
+	"tongs-agents/internal/shell"
 	"tongs-agents/internal/text"
 	"tongs-agents/proc"
 )
@@ -66,7 +67,7 @@ func hintExplain(noMatch error, l listing.Listing, query string) error {
 	if strings.HasPrefix(query, "-") {
 		command = slices.Insert(command, 2, "--")
 	}
-	return failure{err: noMatch, hint: "explain finds what no list shows: " + shellCommand(command)}
+	return failure{err: noMatch, hint: "explain finds what no list shows: " + shell.Command(command)}
 }
 
 // showRow prints a row, a key a line. Keys without a value are left out.
@@ -106,7 +107,7 @@ func showRow(w io.Writer, r *fsstore.Annotated) error {
 	}
 	line("focus", r.Focus.Kind)
 	line("transcript", r.TranscriptPath)
-	line("resume", shellCommand(r.Resume))
+	line("resume", shell.Command(r.Resume))
 	line("end reason", r.EndReason)
 	line("launch", r.LaunchID)
 	line("profile", r.ProfileID)

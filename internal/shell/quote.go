@@ -1,4 +1,6 @@
-package main
+// Package shell writes commands as text that a shell reads back, and reads the
+// simple ones.
+package shell
 
 import (
 	"fmt"
@@ -7,11 +9,11 @@ import (
 	"tongs-agents/internal/text"
 )
 
-// shellCommand writes a command so that a shell reads it back word by word.
-func shellCommand(args []string) string {
+// Command writes a command so that a shell reads it back word by word.
+func Command(args []string) string {
 	words := make([]string, len(args))
 	for i, arg := range args {
-		words[i] = shellWord(arg)
+		words[i] = Word(arg)
 	}
 	// A first word like these is an assignment, or a job.
 	if len(words) > 0 && words[0] == args[0] && strings.ContainsAny(args[0], "=%") {
@@ -20,10 +22,8 @@ func shellCommand(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// shellWord writes a word so that bash and zsh read it back, and sh and fish
-// too as long as a terminal shows it as it is. To any of them it is no more
-// than a word.
-func shellWord(s string) string {
+// Quote writes a word so that every POSIX shell, and fish, read it back.
+func Quote(s string) string {
 	plain := s != "" && s[0] != '=' // which zsh expands
 	for _, c := range []byte(s) {
 		plain = plain && isPlain(c)
@@ -31,7 +31,14 @@ func shellWord(s string) string {
 	if plain {
 		return s
 	}
-	if quoted := singleQuoted(s); text.Clean(quoted) == quoted {
+	return singleQuoted(s)
+}
+
+// Word writes a word so that bash and zsh read it back, and sh and fish
+// too as long as a terminal shows it as it is. To any of them it is no more
+// than a word.
+func Word(s string) string {
+	if quoted := Quote(s); text.Clean(quoted) == quoted {
 		return quoted
 	}
 	// What a terminal would not show as it is, and the rest. A shell that does

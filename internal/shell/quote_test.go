@@ -1,4 +1,4 @@
-package main
+package shell
 
 import (
 	"os/exec"
@@ -9,7 +9,7 @@ import (
 	"tongs-agents/internal/text"
 )
 
-func TestShellWord(t *testing.T) {
+func TestWord(t *testing.T) {
 	for _, test := range []struct{ word, want string }{
 		{"", "''"},
 		{"claude", "claude"},
@@ -26,18 +26,18 @@ func TestShellWord(t *testing.T) {
 		{"\x1b[31m'\\", `$'\033\13331m\047\134'`},
 		{"a\u202eb", `$'a\342\200\256b'`},
 	} {
-		got := shellWord(test.word)
+		got := Word(test.word)
 		if got != test.want {
-			t.Errorf("shellWord(%q) = %s, want %s", test.word, got, test.want)
+			t.Errorf("Word(%q) = %s, want %s", test.word, got, test.want)
 		}
 		if clean := text.Clean("x " + got); clean != "x "+got {
-			t.Errorf("shellWord(%q) = %q is shown as %q", test.word, got, clean)
+			t.Errorf("Word(%q) = %q is shown as %q", test.word, got, clean)
 		}
 	}
 }
 
 // What is printed as a command, a shell reads as the same words.
-func TestShellCommand(t *testing.T) {
+func TestCommand(t *testing.T) {
 	visible := []string{
 		"", "plain", "two words", "it's", `back\slash`, `end\`, "$HOME", "`id`", "*", "~root", "#", "a;b",
 		"漢字", "'", "''", `\'`, `'\`, "!x", "=ls", "-n", "{a,b}", "%1", "(x)", "$(id)", "a&&b", "^x^y",
@@ -57,7 +57,7 @@ func TestShellCommand(t *testing.T) {
 			t.Log(err)
 			continue
 		}
-		command := shellCommand(append([]string{"printf", `%s\0`}, shell.args...))
+		command := Command(append([]string{"printf", `%s\0`}, shell.args...))
 		out, err := exec.Command(path, "-c", command).Output()
 		if err != nil {
 			t.Errorf("%s: %v", shell.name, err)
@@ -70,9 +70,9 @@ func TestShellCommand(t *testing.T) {
 }
 
 // A shell that does not know how a word is quoted runs nothing that is in it.
-func TestShellCommandElsewhere(t *testing.T) {
+func TestCommandElsewhere(t *testing.T) {
 	for _, word := range []string{"\n'; echo ran #", "\\\n'; echo ran #", "\n\\'; echo ran; '", "\n$(echo ran)`echo ran`"} {
-		out, _ := exec.Command("sh", "-c", shellCommand([]string{"true", word})).CombinedOutput()
+		out, _ := exec.Command("sh", "-c", Command([]string{"true", word})).CombinedOutput()
 		if strings.Contains(string(out), "ran") {
 			t.Errorf("%q: %s", word, out)
 		}
@@ -80,15 +80,15 @@ func TestShellCommandElsewhere(t *testing.T) {
 }
 
 // The name of a command is none of the shell's own words for something else.
-func TestShellCommandName(t *testing.T) {
+func TestCommandName(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude": "claude x", "/opt/a-b/claude": "/opt/a-b/claude x", "A=b": "'A=b' x", "%1": "'%1' x", "=x": "'=x' x",
 	} {
-		if got := shellCommand([]string{name, "x"}); got != want {
-			t.Errorf("shellCommand(%q, x) = %s, want %s", name, got, want)
+		if got := Command([]string{name, "x"}); got != want {
+			t.Errorf("Command(%q, x) = %s, want %s", name, got, want)
 		}
 	}
-	if got := shellCommand(nil); got != "" {
+	if got := Command(nil); got != "" {
 		t.Errorf("no command is %q", got)
 	}
 }
