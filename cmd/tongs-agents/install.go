@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -80,7 +79,7 @@ func newInstallation(in installation) *cobra.Command {
 		}
 		var printErr error
 		if asJSON {
-			printErr = json.NewEncoder(cmd.OutOrStdout()).Encode(report)
+			printErr = printJSON(cmd.OutOrStdout(), report)
 		} else {
 			printErr = printReport(cmd.OutOrStdout(), &report)
 		}

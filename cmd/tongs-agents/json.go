@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"strconv"
@@ -13,11 +14,13 @@ import (
 // printJSON prints a value as JSON that does nothing to a terminal, as the
 // store writes it.
 func printJSON(w io.Writer, v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // && of a command
+	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err = w.Write(append(jsonstream.AppendValue(nil, b), '\n'))
+	_, err := w.Write(append(jsonstream.AppendValue(nil, bytes.TrimSpace(b.Bytes())), '\n'))
 	return err
 }
 

@@ -141,7 +141,7 @@ each session is one small file that every command reads.`,
 		newStatus(), newPs(), newStats(), newShow(), newExplain(),
 		newResumable(), newResume(), newRemove(), newCleanup(),
 		newNotify(), newLaunch(), newImport(), newExport(),
-		newInstall(), newUninstall(),
+		newInstall(), newUninstall(), newDoctor(),
 		newVersion(),
 	)
 	root.DisableSuggestions = true // they are several lines of an error
