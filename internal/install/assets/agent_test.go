@@ -32,8 +32,8 @@ type agent struct {
 }
 
 // logged becomes the hook, and keeps its input and whether another one runs.
-// While there is a file "hang", it becomes one that does not end, and while
-// there is "slow", it is not the hook for a second.
+// While there is a file "hang", it becomes one that does not end, with "stay" it
+// does not end after what it did, and with "slow" it does nothing for a second.
 const logged = `#!/bin/sh
 exec 9>"$0.lock"
 flock -n 9 || echo overlap >>"$0.overlaps"
@@ -41,6 +41,7 @@ cat >"$0.input.$$"
 printf '%s\n' "$(cat "$0.input.$$")" >>"$0.log"
 [ ! -e "$0.hang" ] || exec sleep 60
 [ ! -e "$0.slow" ] || sleep 1
+[ ! -e "$0.stay" ] || { HOOK "$@" <"$0.input.$$"; exec sleep 60; }
 exec HOOK "$@" <"$0.input.$$"
 `
 
@@ -49,7 +50,7 @@ exec HOOK "$@" <"$0.input.$$"
 func start(t *testing.T, name string, replacements ...string) *agent {
 	t.Helper()
 	a := &agent{t: t, dir: t.TempDir()}
-	a.write("hook", strings.Replace(logged, "HOOK", hook, 1), 0o700)
+	a.write("hook", strings.ReplaceAll(logged, "HOOK", hook), 0o700)
 	file := strings.NewReplacer(replacements...).Replace(string(render(t, name, a.path("hook"))))
 	a.write(name, file, 0o600)
 

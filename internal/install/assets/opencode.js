@@ -28,7 +28,6 @@ const shared = (globalThis[Symbol.for("tongs-agents.opencode.1")] ??= {
   sent: "", // the snapshot that the hook has; "" if it never ran, UNSURE if it was killed
   shown: new Map(), // by id, what that says of a session
   running: undefined, // a hook
-  scheduled: false, // one is about to run
   hung: 0, // hooks, one after the other
 });
 
@@ -115,10 +114,7 @@ function delivered({ text, shown }) {
 // each other; what has changed meanwhile is told after it, all at once.
 function changed() {
   forget();
-  if (shared.running || shared.scheduled) return;
-  shared.scheduled = true;
   setImmediate(() => {
-    shared.scheduled = false;
     const now = shared.running ? undefined : news();
     if (!now) return;
     try {

@@ -222,6 +222,11 @@ func TestOpenCodeResumed(t *testing.T) {
 	a.want("s1:ended y1:running")
 	a.play("x1 updated") // now it is told of
 	a.want("s1:ended x1:running y1:running")
+	a.play("x1 idle")
+	a.want("s1:ended x1:idle y1:running")
+	a.do("describe", object{"info": object{"id": "z1"}})
+	a.play("z1 asks q1")
+	a.want("s1:ended x1:ended y1:running z1:waiting")
 }
 
 // OpenCode loads the plugin once for each directory, and ends each of them.
@@ -309,6 +314,32 @@ func TestOpenCodeHookHangs(t *testing.T) {
 	time.Sleep(time.Second)
 	if got := len(a.told()); got != told {
 		t.Errorf("%d more hooks", got-told)
+	}
+}
+
+// What a hook that was killed has recorded is made good.
+func TestOpenCodeHookKilled(t *testing.T) {
+	t.Parallel()
+	a := opencode(t, "HOOK_LIMIT = 5000", "HOOK_LIMIT = 1000")
+	a.play("s1 created\ns1 busy")
+	a.want("s1:running")
+	a.quiet() // and that hook is over
+	a.write("hook.stay", "", 0o600)
+	a.play("s1 asked p1")
+	a.want("s1:waiting")
+	a.remove("hook.stay")
+	a.play("s1 replied p1") // as it was before
+	a.want("s1:running")
+
+	a.quiet()
+	a.do("place", object{"dir": "/src/lib"})
+	a.write("hook.stay", "", 0o600)
+	a.in("/src/lib", event("session.created", object{"info": object{"id": "s2"}}))
+	a.want("s1:running s2:idle")
+	a.remove("hook.stay")
+	a.do("dispose", object{"dir": "/src/lib"})
+	if got := a.listed(); got != "s1:running s2:ended" {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -24,7 +24,6 @@ const shared = (globalThis[Symbol.for("tongs-agents.pi.1")] ??= {
   sessions: new Map(), // by id, those that have not ended
   queue: [], // messages, the next one first
   running: undefined, // a hook, and the session of its message
-  scheduled: false, // one is about to run
   hung: 0, // hooks, one after the other
   settles: false, // this Pi has agent_settled
 });
@@ -88,10 +87,7 @@ function enqueue(m) {
 }
 
 function next() {
-  if (shared.running || shared.scheduled || shared.queue.length === 0) return;
-  shared.scheduled = true;
   setImmediate(() => {
-    shared.scheduled = false;
     if (shared.running || shared.queue.length === 0) return;
     try {
       run(shared.queue.shift());

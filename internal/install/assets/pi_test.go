@@ -273,6 +273,7 @@ func TestPiEndOvertakes(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	a.remove("hook.slow")
+	a.emit("session_start startup s2\nsession_shutdown quit s2") // s1 has the hook
 	a.emit("session_shutdown quit")
 	time.Sleep(1500 * time.Millisecond)
 	a.exit()
