@@ -296,20 +296,20 @@ func TestOpenCodeQuiet(t *testing.T) {
 
 func TestOpenCodeHookHangs(t *testing.T) {
 	t.Parallel()
-	a := opencode(t, "HOOK_LIMIT = 5000", "HOOK_LIMIT = 400", "END_LIMIT = 2000", "END_LIMIT = 400")
+	a := opencode(t, "HOOK_LIMIT = 5000", "HOOK_LIMIT = 1000", "END_LIMIT = 2000", "END_LIMIT = 400")
 	a.write("hook.hang", "", 0o600)
 	a.play("s1 created\ns1 busy")
-	time.Sleep(600 * time.Millisecond)
+	time.Sleep(1200 * time.Millisecond)
 	a.remove("hook.hang")
 	a.want("s1:running") // without another event
 	a.write("hook.hang", "", 0o600)
-	if took := a.do("dispose", object{"dir": "/src/app"}); took > 2*time.Second {
+	if took := a.do("dispose", object{"dir": "/src/app"}); took > 4*time.Second {
 		t.Errorf("the end took %v", took)
 	}
 	// One that never ends is not run for ever.
 	a.do("place", object{"dir": "/src/app"})
 	a.play("s2 created")
-	time.Sleep(2 * time.Second)
+	time.Sleep(5 * time.Second)
 	told := len(a.told())
 	time.Sleep(time.Second)
 	if got := len(a.told()); got != told {
