@@ -32,7 +32,7 @@ const standIn = `#!/bin/sh
 func copyRepo(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("make"); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	repo := t.TempDir()
 	write := func(name string, data []byte) {

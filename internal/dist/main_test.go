@@ -168,7 +168,7 @@ func unpack(t *testing.T, archive []byte) map[string][]byte {
 
 func TestRelease(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
 	t.Setenv("GIT_AUTHOR_DATE", "@1000 +0000")

@@ -83,13 +83,13 @@ func TestTrialOfEachAgent(t *testing.T) {
 // A program that hangs ends with what it has started.
 func TestRunLate(t *testing.T) {
 	dir := t.TempDir()
-	o := run(exec.Command("sh", "-c", "sleep 600 & echo $! >"+filepath.Join(dir, "pid")+"; wait"), 300*time.Millisecond)
+	o := run(exec.Command("sh", "-c", "sleep 600 & echo $! >"+filepath.Join(dir, "pid")+"; wait"), 3*time.Second)
 	if !o.late || o.err == nil || o.took > time.Minute {
 		t.Errorf("%+v", o)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "pid"))
 	if err != nil {
-		t.Skip("killed before it began")
+		t.Fatal("killed before it began")
 	}
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(text)) + "/stat")
