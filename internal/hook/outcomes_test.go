@@ -44,8 +44,8 @@ func run(t *testing.T, parent int, args []string, payload []byte) (*fsstore.Reco
 // clock is the time of the latest event that run made up, for both its clocks.
 var clock int64 = 1000
 
-// stored returns the only record of the store, or nil.
-func stored(t *testing.T) *fsstore.Record {
+// allStored returns the records of the store.
+func allStored(t *testing.T) []*fsstore.Record {
 	t.Helper()
 	dir, err := fsstore.StateDir()
 	if err != nil {
@@ -59,13 +59,24 @@ func stored(t *testing.T) *fsstore.Record {
 	}
 	defer s.Close()
 	records, bad, err := s.All()
-	if err != nil || len(bad) > 0 || len(records) > 1 {
-		t.Fatalf("got %d records, unreadable %v, %v", len(records), bad, err)
+	if err != nil || len(bad) > 0 {
+		t.Fatalf("unreadable %v, %v", bad, err)
 	}
-	if len(records) == 0 {
+	return records
+}
+
+// stored returns the only record of the store, or nil.
+func stored(t *testing.T) *fsstore.Record {
+	t.Helper()
+	switch records := allStored(t); len(records) {
+	case 0:
+		return nil
+	case 1:
+		return records[0]
+	default:
+		t.Fatalf("got %d records", len(records))
 		return nil
 	}
-	return records[0]
 }
 
 // showAll is show with the rest of what a payload says.

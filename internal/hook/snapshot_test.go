@@ -56,23 +56,8 @@ func shot(t testing.TB, text string) {
 // sessions returns the records of the store by their sessions.
 func sessions(t *testing.T) map[string]*fsstore.Record {
 	t.Helper()
-	dir, err := fsstore.StateDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := fsstore.Open(dir, fsstore.Read)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	records, bad, err := s.All()
-	if err != nil || len(bad) > 0 {
-		t.Fatalf("unreadable %v, %v", bad, err)
-	}
 	found := make(map[string]*fsstore.Record)
-	for _, r := range records {
+	for _, r := range allStored(t) {
 		if found[r.Session] != nil {
 			t.Fatalf("two records of %s", r.Session)
 		}
