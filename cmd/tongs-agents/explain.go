@@ -94,10 +94,10 @@ func explain(stderr io.Writer, query string) (*explanation, error) {
 // are not, then those that have left the store.
 func findAny(l listing.Listing, resumable []*fsstore.Annotated, query string) (row *fsstore.Annotated, archived bool, err error) {
 	row, err = find(l.Rows, query)
-	if isNoMatch(err) {
+	if listing.IsNoMatch(err) {
 		row, err = find(annotateHidden(l.Hidden), query)
 	}
-	if isNoMatch(err) {
+	if listing.IsNoMatch(err) {
 		row, err = find(resumable, query)
 		archived = true
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"tongs-agents/fsstore"
+	"tongs-agents/internal/listing"
 	"tongs-agents/internal/shell"
 	"tongs-agents/internal/text"
 	"tongs-agents/proc"
@@ -98,9 +99,9 @@ func (e *explanation) state() string {
 	case r.TS == 0:
 		return s
 	case at != r.TS:
-		return s + " Its last report was " + when(r.TS) + ", " + age(r) + " ago."
+		return s + " Its last report was " + when(r.TS) + ", " + listing.Age(r) + " ago."
 	}
-	return s + " Its last report was " + age(r) + " ago."
+	return s + " Its last report was " + listing.Age(r) + " ago."
 }
 
 func moment(ts int64) string { return or(when(ts), "an unknown time") }

@@ -55,6 +55,6 @@ func printRows(w io.Writer, rows []*fsstore.Annotated, extra func(b []byte, row 
 // uptimeKey adds uptime_ms to a row.
 func uptimeKey(now int64) func([]byte, *fsstore.Annotated) []byte {
 	return func(b []byte, row *fsstore.Annotated) []byte {
-		return strconv.AppendInt(append(b, `,"uptime_ms":`...), uptime(row, now).Milliseconds(), 10)
+		return strconv.AppendInt(append(b, `,"uptime_ms":`...), listing.Uptime(row, now).Milliseconds(), 10)
 	}
 }

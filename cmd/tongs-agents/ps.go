@@ -1,15 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"tongs-agents/fsstore"
 	"tongs-agents/fsstore/liveness"
+	"tongs-agents/internal/listing"
 	"tongs-agents/internal/text"
 	"tongs-agents/proc"
 )
@@ -34,7 +33,7 @@ listed too.`,
 			if err != nil {
 				return err
 			}
-			rows = living(rows, liveness.NewProcesses(proc.Root))
+			rows = listing.Living(rows, liveness.NewProcesses(proc.Root))
 			now := time.Now().Unix()
 			if asJSON {
 				return fail(printRows(cmd.OutOrStdout(), rows, uptimeKey(now)))
@@ -51,23 +50,6 @@ listed too.`,
 	return cmd
 }
 
-// living returns the rows of sessions that have not ended, newest first.
-func living(rows []*fsstore.Annotated, processes liveness.Processes) []*fsstore.Annotated {
-	kept := slices.DeleteFunc(rows, func(r *fsstore.Annotated) bool {
-		return r.Status == fsstore.Ended || processes.Dead(&r.Record)
-	})
-	slices.SortStableFunc(kept, func(a, b *fsstore.Annotated) int { return cmp.Compare(b.Started, a.Started) })
-	return kept
-}
-
-// uptime is 0 for a start that is not known, or ahead of our clock.
-func uptime(r *fsstore.Annotated, now int64) time.Duration {
-	if r.Started == 0 || r.Started > now {
-		return 0
-	}
-	return time.Duration(now-r.Started) * time.Second
-}
-
 func psTable(rows []*fsstore.Annotated, now int64) *table {
 	t := &table{head: []string{"SESSION", "PID", "UPTIME", "WORKSPACE", "TITLE"}, wide: 4, glyph: localGlyphs()}
 	for i := range rows {
@@ -75,7 +57,7 @@ func psTable(rows []*fsstore.Annotated, now int64) *table {
 		t.add(
 			cell{text: text.Clean(r.Session)},
 			cell{text: or(r.PID, t.glyph.none)},
-			cell{text: text.Span(uptime(r, now))},
+			cell{text: text.Span(listing.Uptime(r, now))},
 			cell{text: or(text.Clean(r.Cwd), t.glyph.none), path: true},
 			cell{text: or(text.Clean(r.Title), t.glyph.none)},
 		)

@@ -83,13 +83,13 @@ func resumableTable(rows []*fsstore.Annotated, dirs []string) *table {
 	for _, r := range rows {
 		last := ""
 		if r.Status != fsstore.Ended { // else it is about the end
-			last = detail(r)
+			last = listing.Detail(r)
 		}
 		t.add(
 			cell{text: r.Harness},
 			cell{text: or(text.Clean(r.Title), t.glyph.none)},
 			cell{text: text.Clean(r.Cwd), path: true},
-			cell{text: or(age(r), t.glyph.none)},
+			cell{text: or(listing.Age(r), t.glyph.none)},
 			cell{text: string(r.LastStatus())},
 			cell{text: last},
 		)

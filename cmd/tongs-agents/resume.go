@@ -13,6 +13,7 @@ import (
 
 	"tongs-agents/fsstore"
 	"tongs-agents/fsstore/liveness"
+	"tongs-agents/internal/listing"
 	"tongs-agents/internal/text"
 	"tongs-agents/proc"
 )
@@ -43,7 +44,7 @@ be run. A command that only a relative directory in PATH has is not run.`,
 				return err
 			}
 			row, err := find(l.Rows, args[0])
-			if isNoMatch(err) {
+			if listing.IsNoMatch(err) {
 				err = fail(notResumable(args[0]))
 			}
 			if err != nil {
@@ -61,7 +62,7 @@ func notResumable(query string) error {
 		return err
 	}
 	row, err := find(l.Rows, query)
-	if isNoMatch(err) {
+	if listing.IsNoMatch(err) {
 		return fmt.Errorf("no session that could be resumed matches %q", query)
 	}
 	if err != nil {

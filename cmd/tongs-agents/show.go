@@ -36,7 +36,7 @@ enough to tell. A session that status does not list is found by explain.`,
 				return err
 			}
 			row, err := find(l.Rows, args[0])
-			if isNoMatch(err) {
+			if listing.IsNoMatch(err) {
 				err = hintExplain(err, l, args[0])
 			}
 			if err != nil {
@@ -60,7 +60,7 @@ func hintExplain(noMatch error, l listing.Listing, query string) error {
 	if err != nil {
 		return noMatch
 	}
-	if _, _, err := findAny(l, resumables.Rows, query); isNoMatch(err) {
+	if _, _, err := findAny(l, resumables.Rows, query); listing.IsNoMatch(err) {
 		return noMatch
 	}
 	command := []string{"tongs-agents", "explain", query}
@@ -93,7 +93,7 @@ func showRow(w io.Writer, r *fsstore.Annotated) error {
 	line("subagents", count(r.Subagents))
 	line("background", count(r.BackgroundTasks))
 	if r.TS != 0 {
-		line("reported", when(r.TS)+", "+age(r)+" ago")
+		line("reported", when(r.TS)+", "+listing.Age(r)+" ago")
 	}
 	line("started", when(r.Started))
 	line("cwd", r.Cwd)

@@ -31,7 +31,7 @@ or have failed.`,
 			if err != nil {
 				return err
 			}
-			stats := listing.Count(living(rows, liveness.NewProcesses(proc.Root)))
+			stats := listing.Count(listing.Living(rows, liveness.NewProcesses(proc.Root)))
 			if asJSON {
 				return fail(printJSON(cmd.OutOrStdout(), stats))
 			}

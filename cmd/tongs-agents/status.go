@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tongs-agents/fsstore"
+	"tongs-agents/internal/listing"
 	"tongs-agents/internal/text"
 )
 
@@ -81,32 +82,11 @@ func statusTable(rows []*fsstore.Annotated) *table {
 			cell{text: r.Harness},
 			cell{text: text.Clean(r.Repo)},
 			cell{text: string(r.Status), style: statusStyle(r)},
-			cell{text: detail(r)},
-			cell{text: or(age(r), t.glyph.none)},
+			cell{text: listing.Detail(r)},
+			cell{text: or(listing.Age(r), t.glyph.none)},
 		)
 	}
 	return t
-}
-
-// detail is what a session does, with what runs beside it.
-func detail(r *fsstore.Annotated) string {
-	d := text.Clean(r.Detail)
-	add := func(s string) {
-		if d != "" {
-			d += " "
-		}
-		d += "(" + s + ")"
-	}
-	if n := r.BackgroundTasks; n > 0 {
-		add(fmt.Sprintf("%d in background", n))
-	}
-	if n := r.Subagents; n > 0 {
-		add(fmt.Sprintf("%d %s", n, plural(n, "subagent", "subagents")))
-	}
-	if r.Duplicate {
-		add("session is open twice")
-	}
-	return d
 }
 
 func statusStyle(r *fsstore.Annotated) ansi.Style {

@@ -3,9 +3,6 @@ package main
 import (
 	"strings"
 	"time"
-
-	"tongs-agents/fsstore"
-	"tongs-agents/internal/text"
 )
 
 // plural is the word for that many things.
@@ -39,12 +36,4 @@ func when(ts int64) string {
 		return ""
 	}
 	return time.Unix(ts, 0).Format("2006-01-02 15:04:05")
-}
-
-// age is how long ago a session was last reported; empty if that is not known.
-func age(r *fsstore.Annotated) string {
-	if r.TS == 0 {
-		return ""
-	}
-	return text.Span(time.Duration(r.Age) * time.Second)
 }
