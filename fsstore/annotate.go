@@ -55,6 +55,15 @@ func (r *Record) attention(age int64) (needs bool, why string) {
 	return false, "it has not been idle for more than " + idleMinutes
 }
 
+// AttentionAt is when the session comes to need attention if nothing more is
+// reported of it. It is zero if it needs it already, or never will.
+func (a *Annotated) AttentionAt() time.Time {
+	if a.NeedsAttention || a.Status != Idle || a.BackgroundTasks > 0 {
+		return time.Time{}
+	}
+	return time.Unix(a.TS, 0).Add(idleAttention + time.Second)
+}
+
 // AppendJSON appends the record and the derived keys as one JSON object.
 func (a *Annotated) AppendJSON(b []byte) []byte {
 	b = a.Record.AppendJSON(b)

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -56,7 +55,7 @@ func (s *Store) Contents() (Contents, error) {
 func readAll[T any](s *Store, names []string, keep func(r *Record, name string, st *unix.Stat_t) T) ([]T, []Unreadable) {
 	var files []string
 	for _, name := range names {
-		if !strings.HasPrefix(name, ".") && strings.HasSuffix(name, recordSuffix) {
+		if IsRecordFile(name) {
 			files = append(files, name)
 		}
 	}

@@ -40,6 +40,11 @@ func Read(dir string, now time.Time) (Listing, error) {
 	if err != nil {
 		return Listing{}, err
 	}
+	return list(store, records, unreadable, now), nil
+}
+
+// list makes the listing of what was read of a store.
+func list(store *fsstore.Store, records []*fsstore.Record, unreadable []fsstore.Unreadable, now time.Time) Listing {
 	slices.SortFunc(unreadable, byName)
 	processes := liveness.NewProcesses(proc.Root)
 	preferred, hidden := fsstore.Prefer(records, processes.Dead)
@@ -54,7 +59,7 @@ func Read(dir string, now time.Time) (Listing, error) {
 		l.Rows[i] = &rows[i]
 	}
 	slices.SortFunc(l.Rows, attentionFirst)
-	return l, nil
+	return l
 }
 
 func byName(a, b fsstore.Unreadable) int { return cmp.Compare(a.Name, b.Name) }
