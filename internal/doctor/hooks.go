@@ -122,6 +122,8 @@ func (p *patient) fact(f install.Fact) Finding {
 	switch f.Kind {
 	case install.Untrusted:
 		return fail("%s", f.Text).with("codex")
+	case install.Changed: // as one release of Codex sees it
+		return warn("%s", f.Text).with("codex")
 	case install.TwoForms:
 		return warn("%s", f.Text).with(p.edit(f.File))
 	}

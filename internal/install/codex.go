@@ -1,12 +1,16 @@
 package install
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"unicode"
 
 	"github.com/BurntSushi/toml"
+	"github.com/tailscale/hujson"
 )
 
 // codexConfig is the part of Codex's config.toml that is about hooks.
@@ -39,55 +43,102 @@ func (a *agent) codexFacts(env Env) []Fact {
 			break
 		}
 	}
-	if events := a.untrusted(env, config); len(events) > 0 {
+	unapproved, changed := a.untrusted(env, config)
+	if len(unapproved) > 0 {
 		facts = append(facts, Fact{Untrusted, fmt.Sprintf("Codex passes over hooks that you have not approved: %s. Approve them in codex, with /hooks",
-			strings.Join(events, ", ")), path})
+			strings.Join(unapproved, ", ")), path})
+	}
+	if len(changed) > 0 {
+		facts = append(facts, Fact{Changed, fmt.Sprintf("Codex passes over hooks that have changed since you approved them: %s. Approve them again in codex, with /hooks",
+			strings.Join(changed, ", ")), path})
 	}
 	return facts
 }
 
-// untrusted returns the events whose entry the user has not approved, as far as
-// config.toml tells: it holds a digest of each approved definition by its place.
-func (a *agent) untrusted(env Env, config codexConfig) []string {
+// untrusted returns the events whose entry the user has not approved, and those
+// whose entry was another one then. config.toml holds a digest of each approved
+// definition by its place.
+func (a *agent) untrusted(env Env, config codexConfig) (unapproved, changed []string) {
 	path := a.path(a.files[0], env)
 	t, err := resolve(path)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	c, err := t.read()
 	if err != nil || blank(c.text) {
-		return nil
+		return nil, nil
 	}
 	s, err := a.read(c.text)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	state, _ := config.Hooks["state"].(map[string]any)
 	names := []string{path}
 	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		names = append(names, filepath.Join(real, filepath.Base(path)))
 	}
-	var events []string
 	for _, e := range a.events {
 		for _, en := range s.entries(e) {
-			if !approved(state, names, fmt.Sprintf("%s:%d:%d", snake(e.name), en.path[1].index, en.path[2].index)) {
-				events = append(events, e.name)
+			hash := approved(state, names, fmt.Sprintf("%s:%d:%d", snake(e.name), en.path[1].index, en.path[2].index))
+			if hash == "" {
+				unapproved = append(unapproved, e.name)
+				break
+			}
+			if now := en.trustHash(); now != "" && now != hash {
+				changed = append(changed, e.name)
 				break
 			}
 		}
 	}
-	return events
+	return unapproved, changed
 }
 
-func approved(state map[string]any, files []string, place string) bool {
+// approved returns the digest of the definition that the user has approved in a
+// place, empty if there is none.
+func approved(state map[string]any, files []string, place string) string {
 	for _, file := range files {
 		entry, _ := state[file+":"+place].(map[string]any)
 		if hash, _ := entry["trusted_hash"].(string); hash != "" {
-			on, set := entry["enabled"].(bool)
-			return on || !set
+			if on, set := entry["enabled"].(bool); set && !on {
+				return ""
+			}
+			return hash
 		}
 	}
-	return false
+	return ""
+}
+
+// trustHash is the digest by which Codex knows an entry of ours: SHA-256 of its
+// normalized definition as JSON with sorted keys. So it is in release 0.171,
+// codex-rs/hooks/src/engine/discovery.rs. It is empty for an entry that says
+// more than ours do: what of that counts is not known.
+func (en entry) trustHash() string {
+	group := en.path[1].in.Value.(*hujson.Array).Elements[en.path[1].index].Value.(*hujson.Object)
+	if len(group.Members) > 1 {
+		return ""
+	}
+	definition := map[string]any{"async": false, "timeout": 600}
+	for _, m := range en.handler.Value.(*hujson.Object).Members {
+		switch name := literal(m.Name); name {
+		case "type", "command", "timeout":
+			value := m.Value.Clone()
+			value.Minimize()
+			var v any
+			if json.Unmarshal(value.Pack(), &v) != nil {
+				return ""
+			}
+			definition[name] = v
+		default:
+			return ""
+		}
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if e.Encode(map[string]any{"event_name": snake(en.event.name), "hooks": []any{definition}}) != nil {
+		return ""
+	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(bytes.TrimSpace(text.Bytes())))
 }
 
 // snake writes PreToolUse as pre_tool_use.

@@ -19,6 +19,7 @@ type FactKind string
 
 const (
 	Untrusted  FactKind = "untrusted"  // Codex: the user has not approved the hooks
+	Changed    FactKind = "changed"    // Codex: the hooks were others when the user approved them
 	Disabled   FactKind = "disabled"   // the agent's settings switch hooks off
 	TwoForms   FactKind = "two forms"  // Codex: config.toml has hooks, too
 	Unreadable FactKind = "unreadable" // a file that would tell cannot be read

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -103,18 +104,12 @@ func TestCodexTrust(t *testing.T) {
 	if todo := report.Agents[0].Todo; len(todo) != 1 || !strings.Contains(todo[0], "trust the 12 hooks of "+h.path(".codex/hooks.json")) {
 		t.Errorf("to do: %q", todo)
 	}
-	untrusted := func() string {
-		for _, f := range h.inspect("codex").Facts {
-			if f.Kind == Untrusted {
-				return f.Text
-			}
-		}
-		return ""
-	}
+	untrusted := func() string { return facts(h, Untrusted) }
 	if got := untrusted(); !strings.Contains(got, "SessionStart") || !strings.Contains(got, "Stop") {
 		t.Errorf("got %q", got)
 	}
 	config := "[hooks.state]\n"
+	hashes := trustHashes(t, h.read("real/hooks.json"))
 	for _, a := range jsonAgents() {
 		for i, e := range a.events {
 			if a.id != "codex" {
@@ -125,7 +120,7 @@ func TestCodexTrust(t *testing.T) {
 				group = 1
 			}
 			dir := []string{".codex", "real"}[i%2] // by the name and by what it leads to
-			config += fmt.Sprintf("[hooks.state.%q]\ntrusted_hash = \"sha256:x\"\n", fmt.Sprintf("%s:%s:%d:0", h.path(dir+"/hooks.json"), snake(e.name), group))
+			config += fmt.Sprintf("[hooks.state.%q]\ntrusted_hash = %q\n", fmt.Sprintf("%s:%s:%d:0", h.path(dir+"/hooks.json"), snake(e.name), group), hashes[e.name])
 		}
 	}
 	h.write("real/config.toml", config)
@@ -135,9 +130,65 @@ func TestCodexTrust(t *testing.T) {
 	if report, err := Install(h.env, Options{Agents: []string{"codex"}}); err != nil || len(report.Agents[0].Todo) > 0 {
 		t.Errorf("to do: %q, %v", report.Agents[0].Todo, err)
 	}
+	h.write("real/config.toml", strings.Replace(config, hashes["Stop"], hashes["PreCompact"], 1))
+	if got := facts(h, Changed); !strings.Contains(got, "approved them: Stop.") || untrusted() != "" {
+		t.Errorf("of a hook that has changed: %q, %q", got, untrusted())
+	}
 	h.write("real/config.toml", strings.Replace(config, "trusted_hash = ", "enabled = false\ntrusted_hash = ", 1))
 	if got := untrusted(); !strings.Contains(got, "approved: SessionStart.") {
 		t.Errorf("got %q", got)
+	}
+}
+
+// facts returns the text of a fact of that kind.
+func facts(h *home, kind FactKind) string {
+	for _, f := range h.inspect("codex").Facts {
+		if f.Kind == kind {
+			return f.Text
+		}
+	}
+	return ""
+}
+
+// trustHashes returns the digests of our entries in a hooks.json.
+func trustHashes(t *testing.T, text string) map[string]string {
+	t.Helper()
+	agents := jsonAgents()
+	a := agents[slices.IndexFunc(agents, func(a *agent) bool { return a.id == "codex" })]
+	s, err := a.read([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hashes := make(map[string]string)
+	for _, e := range a.events {
+		for _, en := range s.entries(e) {
+			hashes[e.name] = en.trustHash()
+		}
+	}
+	return hashes
+}
+
+// The digests are those that Codex 0.171 gave for these definitions, by the
+// method hooks/list of its app-server.
+func TestCodexTrustHash(t *testing.T) {
+	got := trustHashes(t, `{"hooks": {
+		"SessionStart": [{"hooks": [{"type": "command", "command": "/usr/local/bin/tongs-agents-hook --agent codex || :", "timeout": 5}]}],
+		"SessionEnd": [{"hooks": [{"timeout": 3, "type": "command", "command": "/usr/local/bin/tongs-agents-hook --agent codex || :"}]}],
+		"Interrupt": [{"hooks": [{"type": "command", "command": "/usr/local/bin/tongs-agents-hook --agent codex || :", "timeout": 3}]}],
+		"PreToolUse": [{"hooks": [{"type": "command", "command": "'/home/u/a b&<c>/tongs-agents-hook' --agent codex || :"}]}],
+		"Stop": [{"matcher": "*", "hooks": [{"type": "command", "command": "/usr/local/bin/tongs-agents-hook --agent codex || :"}]}],
+		"PreCompact": [{"hooks": [{"type": "command", "command": "/usr/local/bin/tongs-agents-hook --agent codex || :", "statusMessage": "x"}]}]
+	}}`)
+	want := map[string]string{
+		"SessionStart": "sha256:6346afc1e8ed92da385009d407f7806a4ccc9715ac49b035616d2205778bfce8",
+		"SessionEnd":   "sha256:c77bb4b4cd0075254c532eab6020cabda3b4590850440ac4891ac88adf0f44db",
+		"Interrupt":    "sha256:eed1dd4de281516916c20ed7469204dfb3c370f534f5452096fa3ae5f30fd449",
+		"PreToolUse":   "sha256:1bfd6876a27b0e1d38d4c332039b2ebe2cd6a64a704b6226ac62fbe695565789",
+		"Stop":         "", // not known
+		"PreCompact":   "",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%v, want\n%v", got, want)
 	}
 }
 

@@ -6,7 +6,7 @@ import "fmt"
 func (a *agent) todo(env Env, changed bool) []string {
 	var list []string
 	for _, f := range a.facts(env) {
-		if f.Kind != Untrusted || !changed {
+		if f.Kind != Untrusted && f.Kind != Changed || !changed {
 			list = append(list, f.Text)
 		}
 	}
