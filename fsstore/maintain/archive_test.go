@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tongs-agents/fsstore"
+	"tongs-agents/linux"
 )
 
 // TestArchive: what of the records that leave the store can be resumed.
@@ -113,6 +114,7 @@ func TestIdleFrom(t *testing.T) {
 		w.write("sessions/.fleet-maintenance.stamp", boot)
 		w.setTime("sessions/.fleet-maintenance.stamp", ago)
 	}
+	up := time.Duration(linux.Boottime())
 	for _, tt := range []struct {
 		name  string
 		boot  string // of the record
@@ -135,9 +137,9 @@ func TestIdleFrom(t *testing.T) {
 			stamp(w, earlierBoot, 7*time.Hour)
 		}, 50 * time.Hour},
 		{"stamp of another program", earlierBoot, func(w *world) {
-			w.write("sessions/.fleet-boots", earlierBoot+" "+at(w, 8*time.Hour)+"\n")
-			stamp(w, "", 6*time.Hour)
-		}, 6 * time.Hour},
+			w.write("sessions/.fleet-boots", earlierBoot+" "+at(w, up+8*time.Hour)+"\n")
+			stamp(w, "", up+6*time.Hour)
+		}, up + 6*time.Hour},
 		{"stamp from the future", earlierBoot, func(w *world) { stamp(w, earlierBoot, -time.Hour) }, 0},
 		{"lines that say nothing", earlierBoot, func(w *world) {
 			w.write("sessions/.fleet-boots", "\n \n"+earlierBoot+"\n"+earlierBoot+" yesterday\n../x "+at(w, time.Hour)+"\n"+earlierBoot+" "+at(w, 8*time.Hour))
