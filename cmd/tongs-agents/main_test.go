@@ -383,7 +383,7 @@ func TestWriteError(t *testing.T) {
 		"notify --status idle --session s --pid none", "notify --status idle --session s --pid none --json",
 		"status", "ps", "export", "show s", "show s --json", "stats", "stats --json", "explain s", "explain s --json",
 		"resumable", "resumable --json", "remove s", "notify --status idle --session s --pid none", "remove s --json",
-		"install --dry-run --agent claude", "install --dry-run --agent claude --json", "uninstall", "uninstall --json",
+		"metrics", "status --format {{.Total}}", "install --dry-run --agent claude", "install --dry-run --agent claude --json", "uninstall", "uninstall --json",
 	}
 	for _, c := range commands {
 		var stderr strings.Builder

@@ -20,7 +20,7 @@ func cleanup(b *run) error {
 		return err
 	}
 	t := &table{
-		title: "6. cleanup against a program that only reads all records and unlinks half",
+		title: "7. cleanup against a program that only reads all records and unlinks half",
 		head:  []string{"records, half of them over", "CPU ms", "reader's", "CPU ÷ reader", "wall ÷ reader", "budget"},
 	}
 	// A new store each time: on ext4 new files cost more where others were
