@@ -4,8 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -111,17 +113,54 @@ func (s *Store) names() ([]string, error) { return namesIn(s.sessions) }
 
 // namesIn lists a directory through a descriptor of its own, since the position
 // is a part of the open file.
+//
+// A listing of a directory in which files are replaced meanwhile may lack a
+// name that was there all the time: tmpfs lists the new file at a place that
+// readdir(3) has passed. Then it is listed again, and has the names of all
+// listings. Of those that are gone the reader finds no file.
 func namesIn(dir linux.FD) ([]string, error) {
-	own, err := linux.Openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return nil, unavailable(err)
+	const most = 4 // listings, since a store may never be quiet
+	var names []string
+	for i := 1; ; i++ {
+		own, err := linux.Openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		listed, quiet, err := listQuietly(own)
+		own.Close()
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		names = append(names, listed...)
+		if quiet || i == most {
+			if i > 1 {
+				slices.Sort(names)
+				names = slices.Compact(names)
+			}
+			return names, nil
+		}
 	}
-	defer own.Close()
-	names, err := linux.Readnames(own)
-	if err != nil {
-		return nil, unavailable(err)
+}
+
+// listQuietly lists a directory, and reports whether nothing has changed in it
+// meanwhile. A change just before counts too: the clock that tells of changes
+// ticks every 10 ms at most.
+func listQuietly(dir linux.FD) (names []string, quiet bool, err error) {
+	const tick = 20 * time.Millisecond
+	var before, after unix.Stat_t
+	if err := dir.Fstat(&before); err != nil {
+		return nil, false, err
 	}
-	return names, nil
+	begin := time.Now()
+	if names, err = linux.Readnames(dir); err != nil {
+		return nil, false, err
+	}
+	if err := dir.Fstat(&after); err != nil {
+		return nil, false, err
+	}
+	age := begin.Sub(time.Unix(before.Mtim.Unix()))
+	quiet = before.Mtim == after.Mtim && age.Abs() > tick
+	return names, quiet, nil
 }
 
 // readRecord reads one file of the sessions directory and says what file it
