@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -309,12 +310,14 @@ func TestFeedPace(t *testing.T) {
 	r := follow(t, dir, FeedOptions{Pace: pace})
 	r.want("")
 	begin := time.Now()
-	go func() {
+	var writing sync.WaitGroup
+	writing.Go(func() {
 		for i := range 300 {
 			w.write("a", fsstore.Statuses[i%2])
 		}
 		w.write("a", fsstore.Error)
-	}()
+	})
+	defer writing.Wait()
 	listings := 0
 	for l := (Listing{}); states(l) != "a:error"; listings++ {
 		var err error
@@ -334,7 +337,11 @@ func TestFeedMaintain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	w := newWriter(t, dir)
 	runs := make(chan time.Time, 100)
+	var run sync.Mutex
+	defer run.Lock() // no run goes on when the store is closed
 	r := follow(t, dir, FeedOptions{Maintain: func() {
+		run.Lock()
+		defer run.Unlock()
 		runs <- time.Now()
 		w.write(fmt.Sprint("run", len(runs)), fsstore.Running)
 	}})
@@ -362,13 +369,13 @@ func TestFeedTorn(t *testing.T) {
 	w := newWriter(t, dir)
 	w.write("a", fsstore.Running)
 	r := follow(t, dir, FeedOptions{})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var writing sync.WaitGroup
+	writing.Go(func() {
 		for i := range 500 {
 			w.write("a", fsstore.Statuses[i%2])
 		}
-	}()
+	})
+	defer writing.Wait()
 	for {
 		l, err := r.next()
 		if err != nil || len(l.Rows) != 1 || len(l.Unreadable) != 0 {
@@ -378,5 +385,4 @@ func TestFeedTorn(t *testing.T) {
 			break
 		}
 	}
-	<-done
 }
