@@ -65,8 +65,16 @@ func (a *Annotated) AttentionAt() time.Time {
 }
 
 // AppendJSON appends the record and the derived keys as one JSON object.
-func (a *Annotated) AppendJSON(b []byte) []byte {
-	b = a.Record.AppendJSON(b)
+func (a *Annotated) AppendJSON(b []byte) []byte { return a.appendDerived(a.Record.AppendJSON(b)) }
+
+// AppendJSONWithoutEnv is AppendJSON without terminal_env, there and in
+// focus_target: whom it goes to may be somebody else's program.
+func (a *Annotated) AppendJSONWithoutEnv(b []byte) []byte {
+	return a.appendDerived(a.Record.appendJSON(b, false))
+}
+
+// appendDerived adds the derived keys to those of the record, which b ends in.
+func (a *Annotated) appendDerived(b []byte) []byte {
 	o := object{b: b[:len(b)-1]}
 	o.int("age_seconds", a.Age)
 	o.bool("needs_attention", a.NeedsAttention)

@@ -8,7 +8,10 @@ import (
 
 // AppendJSON appends the record as a JSON object on one line. It is valid if
 // the record is.
-func (r *Record) AppendJSON(b []byte) []byte {
+func (r *Record) AppendJSON(b []byte) []byte { return r.appendJSON(b, true) }
+
+// appendJSON is AppendJSON with or without the environment of the terminal.
+func (r *Record) appendJSON(b []byte, env bool) []byte {
 	o := object{b: append(b, '{')}
 	if !r.Legacy {
 		o.int("schema_version", 1)
@@ -37,8 +40,10 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	o.text("source", r.Source)
 	o.text("last_event", r.LastEvent)
 	o.text("terminal", r.Terminal)
-	o.env("terminal_env", r.TerminalEnv)
-	o.focus(&r.Focus)
+	if env {
+		o.env("terminal_env", r.TerminalEnv)
+	}
+	o.focus(&r.Focus, env)
 	o.optionalText("boot_id", r.BootID)
 	o.optionalText("pid_namespace", r.PIDNamespace)
 	o.optionalText("machine_id", r.MachineID)
@@ -161,12 +166,14 @@ func (o *object) env(name string, env []Var) {
 	o.b = append(inner.b, '}')
 }
 
-func (o *object) focus(f *Focus) {
+func (o *object) focus(f *Focus, env bool) {
 	o.key("focus_target")
 	inner := object{b: append(o.b, '{')}
 	inner.text("kind", f.Kind)
 	inner.text("terminal", f.Terminal)
-	inner.env("terminal_env", f.Env)
+	if env {
+		inner.env("terminal_env", f.Env)
+	}
 	inner.text("desktop_target", f.DesktopTarget)
 	o.b = append(inner.b, '}')
 }

@@ -13,6 +13,7 @@ import (
 
 	"tongs-agents/fsstore"
 	"tongs-agents/internal/harness"
+	"tongs-agents/internal/listing"
 )
 
 // filter is the flags by which every list can be narrowed.
@@ -76,30 +77,18 @@ func (f *filter) apply(rows []*fsstore.Annotated) ([]*fsstore.Annotated, error) 
 	if err := oneOf("--mode", f.modes, modes); err != nil {
 		return nil, err
 	}
-	here := func(string) bool { return true }
+	wanted := listing.Filter{Agents: f.agents, States: f.states, Modes: f.modes, Last: f.last}
 	if f.here {
-		dirs, err := workingDir()
+		var err error
+		wanted.Dirs, err = workingDir()
 		if errors.Is(err, fs.ErrNotExist) {
 			err = errors.New("the current directory is gone")
 		}
 		if err != nil {
 			return nil, fail(fmt.Errorf("--here: %w", err))
 		}
-		here = func(cwd string) bool {
-			return slices.ContainsFunc(dirs, func(dir string) bool { return within(cwd, dir) })
-		}
 	}
-	kept := rows[:0:0]
-	for _, r := range rows {
-		status := r.Status
-		if f.last {
-			status = r.LastStatus()
-		}
-		if has(f.agents, r.Harness) && has(f.states, string(status)) && has(f.modes, r.Mode) && here(r.Cwd) {
-			kept = append(kept, r)
-		}
-	}
-	return kept, nil
+	return wanted.Apply(rows), nil
 }
 
 // workingDir returns the names of the current directory: the shell's may have
@@ -114,15 +103,6 @@ func workingDir() ([]string, error) {
 		dirs = append(dirs, real)
 	}
 	return dirs, nil
-}
-
-func has(wanted []string, value string) bool {
-	return len(wanted) == 0 || slices.Contains(wanted, value)
-}
-
-// within reports whether path is dir or below it.
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
 func oneOf(flag string, given, known []string) error {

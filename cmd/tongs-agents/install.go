@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,17 +15,22 @@ import (
 
 func newInstall() *cobra.Command {
 	return newInstallation(installation{
-		run: install.Install,
+		run:    install.Install,
+		enters: true,
 		command: cobra.Command{
 			Use:   "install",
-			Short: "Enter the hooks in the settings of the coding agents on this machine",
+			Short: "Enter the hooks, and the MCP server, in the settings of the coding agents on this machine",
 			Long: `install finds the coding agents on this machine and enters the hooks by which
 they report: in their settings, of which everything else stays as it is, or as a
 plugin where they have those. An agent is found by its program in PATH or by its
 configuration directory; --agent takes one at its name. Running install again
 changes nothing, and after an update of tongs-agents what has become different.
 
-The hook is entered by an absolute path that an update does not change. A file
+It also enters tongs-agents mcp as an MCP server of Claude Code, Codex, Gemini CLI
+and OpenCode, by which their models can ask about the other sessions; --no-mcp
+leaves that out. Another server that has the name tongs-agents stays.
+
+The programs are entered by absolute paths that an update does not change. A file
 that cannot be read or written is left alone, and what to enter by hand is
 printed; the others are done all the same, and the exit status is 1.`,
 			Example: `  tongs-agents install --dry-run
@@ -39,7 +45,7 @@ func newUninstall() *cobra.Command {
 		run: install.Uninstall,
 		command: cobra.Command{
 			Use:   "uninstall",
-			Short: "Take the hooks out of the settings again",
+			Short: "Take the hooks and the MCP server out of the settings again",
 			Long: `uninstall takes out what install has entered, and nothing else. A file that was
 not changed since is byte for byte what it was before, or gone if it was not there.
 
@@ -54,12 +60,14 @@ The exit status is 1 if a file could not be read or written.`,
 // installation is a command that changes the settings of agents.
 type installation struct {
 	command cobra.Command
+	enters  bool // it takes nothing out
 	run     func(install.Env, install.Options) (install.Report, error)
 }
 
 func newInstallation(in installation) *cobra.Command {
 	var asJSON bool
 	var opts install.Options
+	noServer := false
 	cmd := &in.command
 	cmd.Args = cobra.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -70,6 +78,7 @@ func newInstallation(in installation) *cobra.Command {
 		if err != nil {
 			return fail(err)
 		}
+		opts.Server = in.enters && !noServer
 		report, err := in.run(env, opts)
 		if err != nil && !errors.Is(err, install.ErrNoAgent) {
 			return fail(err)
@@ -89,6 +98,9 @@ func newInstallation(in installation) *cobra.Command {
 	flags.StringSliceVar(&opts.Agents, "agent", nil, "only these agents, separated by commas: "+strings.Join(install.IDs(), " "))
 	flags.BoolVar(&opts.DryRun, "dry-run", false, "show how the files would differ, and change nothing")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	if in.enters {
+		flags.BoolVar(&noServer, "no-mcp", false, "enter the hooks alone")
+	}
 	complete(cmd, "agent", install.IDs())
 	return cmd
 }
@@ -98,8 +110,8 @@ func complaint(r *install.Report) error {
 	var failed []string
 	for _, a := range r.Agents {
 		for _, f := range a.Files {
-			if f.Failed {
-				failed = append(failed, f.Path+": "+f.Reason)
+			if line := f.Path + ": " + f.Reason; f.Failed && !slices.Contains(failed, line) { // as of hooks and the MCP server
+				failed = append(failed, line)
 			}
 		}
 	}
@@ -153,6 +165,9 @@ func printFile(b *strings.Builder, a *install.AgentReport, f *install.FileReport
 	state := string(f.State)
 	if dryRun && f.State != install.Unchanged && f.State != install.LeftAlone {
 		state = "would be " + state
+	}
+	if f.Server {
+		state = "MCP server " + state
 	}
 	if f.Reason != "" {
 		state += ": " + text.Clean(f.Reason)

@@ -140,7 +140,7 @@ each session is one small file that every command reads.`,
 	root.AddCommand(
 		newStatus(), newPs(), newStats(), newShow(), newExplain(),
 		newResumable(), newResume(), newRemove(), newCleanup(),
-		newNotify(), newLaunch(), newImport(), newExport(), newMetrics(),
+		newNotify(), newLaunch(), newImport(), newExport(), newMetrics(), newMCP(),
 		newInstall(), newUninstall(), newDoctor(),
 		newVersion(),
 	)

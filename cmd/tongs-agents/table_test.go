@@ -103,23 +103,3 @@ func walk(line string) (end, widest int) {
 	}
 	return end, widest
 }
-
-func TestWithin(t *testing.T) {
-	for _, test := range []struct {
-		path, dir string
-		want      bool
-	}{
-		{"/src/app", "/src/app", true},
-		{"/src/app/sub", "/src/app", true},
-		{"/src/application", "/src/app", false},
-		{"/src", "/src/app", false},
-		{"/src", "/", true},
-		{"/", "/", true},
-		{"", "/", false}, // not known
-		{"", "/src", false},
-	} {
-		if got := within(test.path, test.dir); got != test.want {
-			t.Errorf("within(%q, %q) = %v, want %v", test.path, test.dir, got, test.want)
-		}
-	}
-}

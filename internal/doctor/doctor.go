@@ -64,6 +64,7 @@ var checks = []check{
 	{"environment", (*patient).environment},
 	{"processes", (*patient).processes},
 	{"hooks", (*patient).hooks},
+	{"mcp", (*patient).servers},
 	{"store", (*patient).place},
 	{"records", (*patient).records},
 	{"locks", (*patient).locks},

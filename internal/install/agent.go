@@ -18,6 +18,7 @@ type agent struct {
 	files  []file
 	form   form
 	events []event
+	mcp    *mcp // nil: what it reads is not known, or not ours to write
 }
 
 // file is a file of an agent that we change. The entries of its last one make
@@ -29,10 +30,20 @@ type file struct {
 	ours   bool   // nobody else has a reason to write it
 	byHand bool   // the user has to enter it
 
-	// unless is another file of the directory, which is meant if it has hooks
-	// and this one is not there.
+	// unless is another file of the directory, which is meant if it has what we
+	// enter and this one is not there.
 	unless string
+
+	// lock is what the agent appends to the file's name for the directory that it
+	// makes while it changes the file, as npm's proper-lockfile does.
+	lock string
 }
+
+// is reports whether two files of one agent are the same.
+func (f file) is(g file) bool { return f.dir == g.dir && f.name == g.name }
+
+// other is the file that unless names.
+func (f file) other() file { return file{dir: f.dir, name: f.unless, lock: f.lock} }
 
 // form is how an agent's settings say that a command is to be run.
 type form struct {
@@ -60,7 +71,25 @@ func (f form) commandKey() string {
 	return "command"
 }
 
+// hasHooks reports whether a file may have hooks of ours among its settings.
+func (a *agent) hasHooks(f file) bool {
+	return f.asset == "" && slices.ContainsFunc(a.files, func(g file) bool { return f.is(g) || f.is(g.other()) })
+}
+
+// hasServer reports whether a file may have our server among its settings.
+func (a *agent) hasServer(f file) bool {
+	return a.mcp != nil && (f.is(a.mcp.file) || f.is(a.mcp.file.other()))
+}
+
 func (a *agent) harness() *harness.Harness { return harness.ByID(a.id) }
+
+// all returns the files that may have something of ours, each once.
+func (a *agent) all() []file {
+	if a.mcp == nil || slices.ContainsFunc(a.files, a.mcp.file.is) {
+		return a.files
+	}
+	return append(slices.Clone(a.files), a.mcp.file)
+}
 
 // path returns where the file is.
 func (a *agent) path(f file, env Env) string {

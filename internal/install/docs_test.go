@@ -38,3 +38,23 @@ func TestDocs(t *testing.T) {
 		}
 	}
 }
+
+// docs/mcp.md says the same of our MCP server.
+func TestServerDocs(t *testing.T) {
+	text, err := os.ReadFile("../../docs/mcp.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := Env{Home: "~", Getenv: func(string) string { return "" }}
+	for _, a := range serverAgents() {
+		entry := "```toml\n" + tomlBlock("/path/tongs-agents", "\n") + "```\n"
+		if !a.mcp.toml {
+			entry = "`" + pair{a.mcp.key, object{{serverName, a.mcp.entry("/path/tongs-agents")}}}.render(plain.inOneLine(), "") + "`"
+		}
+		for _, want := range []string{entry, "`" + a.path(a.mcp.file, env) + "`"} {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("mcp.md does not say %s", want)
+			}
+		}
+	}
+}

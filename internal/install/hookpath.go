@@ -21,30 +21,39 @@ import (
 // it stay, since they may outlive what they lead to now. A path that goes with
 // its release gives way to one that leads to the same program and does not; if
 // there is none, the warning says so.
-func FindHook(env Env) (hook, warning string, err error) {
-	hook, err = firstHook(env)
+func FindHook(env Env) (hook, warning string, err error) { return find(env, hookName, "hooks") }
+
+// FindProgram returns the path of tongs-agents that entries should name, by the
+// rules of FindHook.
+func FindProgram(env Env) (program, warning string, err error) {
+	return find(env, programName, "entries")
+}
+
+// find returns the path of a program of ours, for entries of that kind.
+func find(env Env, name, entries string) (program, warning string, err error) {
+	program, err = first(env, name)
 	if err != nil {
 		return "", "", err
 	}
-	if bad := unfit(hook); bad != "" {
-		return "", "", fmt.Errorf("%s: its path has %s, which settings cannot hold", text.Clean(hook), bad)
+	if bad := unfit(program); bad != "" {
+		return "", "", fmt.Errorf("%s: its path has %s, which settings cannot hold", text.Clean(program), bad)
 	}
-	dir := releaseDir(hook)
+	dir := releaseDir(program)
 	if dir == "" {
-		return hook, "", nil
+		return program, "", nil
 	}
-	for _, path := range stable(env, hook) {
-		if executable(path) == nil && sameFile(path, hook) && releaseDir(path) == "" && unfit(path) == "" {
+	for _, path := range stable(env, program) {
+		if executable(path) == nil && sameFile(path, program) && releaseDir(path) == "" && unfit(path) == "" {
 			return path, "", nil
 		}
 	}
-	return hook, fmt.Sprintf("%s belongs to one release, and hooks that name it end with %s: a link to it in a directory of PATH would last", hook, dir), nil
+	return program, fmt.Sprintf("%s belongs to one release, and %s that name it end with %s: a link to it in a directory of PATH would last", program, entries, dir), nil
 }
 
-func firstHook(env Env) (string, error) {
+func first(env Env, name string) (string, error) {
 	var tried []string
 	for _, dir := range append(besideProgram(env), absolute(filepath.SplitList(env.Getenv("PATH")))...) {
-		path := filepath.Join(dir, hookName)
+		path := filepath.Join(dir, name)
 		err := executable(path)
 		if err == nil {
 			return path, nil
@@ -54,12 +63,12 @@ func firstHook(env Env) (string, error) {
 		}
 	}
 	if exe, err := os.Executable(); err == nil {
-		path := filepath.Join(filepath.Dir(exe), hookName)
+		path := filepath.Join(filepath.Dir(exe), name)
 		if executable(path) == nil {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s was not found beside tongs-agents nor in PATH%s", hookName, strings.Join(slices.Compact(tried), ""))
+	return "", fmt.Errorf("%s was not found beside tongs-agents nor in PATH%s", name, strings.Join(slices.Compact(tried), ""))
 }
 
 // besideProgram returns the directory of the running program, as it was called.
@@ -165,19 +174,19 @@ func isVersion(name string) bool {
 
 // stable are the paths that package managers and users give a program that
 // lives in the directory of its release.
-func stable(env Env, hook string) []string {
+func stable(env Env, program string) []string {
 	dirs := absolute(filepath.SplitList(env.Getenv("PATH")))
 	dirs = append(dirs,
 		filepath.Join(env.Home, ".local/bin"), filepath.Join(env.Home, "bin"),
 		filepath.Join(env.Home, ".nix-profile/bin"), filepath.Join(env.Home, ".local/state/nix/profile/bin"),
 		"/etc/profiles/per-user/"+env.Getenv("USER")+"/bin", "/run/current-system/sw/bin",
 		filepath.Join(env.Home, ".guix-profile/bin"), "/usr/local/bin")
-	if prefix, _, ok := strings.Cut(hook, "/Cellar/"); ok {
+	if prefix, _, ok := strings.Cut(program, "/Cellar/"); ok {
 		dirs = append(dirs, prefix+"/bin")
 	}
 	var paths []string
 	for _, dir := range dirs {
-		paths = append(paths, filepath.Join(dir, hookName))
+		paths = append(paths, filepath.Join(dir, filepath.Base(program)))
 	}
 	return paths
 }

@@ -17,6 +17,18 @@ type Inspection struct {
 	Why      string           `json:"why"` // where the agent was found, or where it was looked for
 	Files    []FileInspection `json:"files"`
 	Facts    []Fact           `json:"facts"` // what else keeps its hooks from running
+
+	Server *ServerInspection `json:"mcp,omitempty"` // nil: install enters none for this agent
+}
+
+// ServerInspection says how our MCP server stands in the settings of an agent.
+type ServerInspection struct {
+	Path    string             `json:"path"`
+	Target  string             `json:"target,omitempty"` // where Path leads, if it is a symbolic link
+	Error   string             `json:"error,omitempty"`  // why it cannot be read or parsed, with the line
+	Entered bool               `json:"entered"`
+	Program *ProgramInspection `json:"program,omitempty"` // that the entry names
+	Other   []string           `json:"other,omitempty"`   // what another server of our name runs
 }
 
 // FileInspection says how our hooks stand in one file.
@@ -31,7 +43,7 @@ type FileInspection struct {
 	Duplicated []string `json:"duplicated"` // events that have it more than once
 	Outdated   []string `json:"outdated"`   // events where install would change it
 
-	Hooks []HookInspection `json:"hooks"` // the programs that the entries name, each once
+	Hooks []ProgramInspection `json:"hooks"` // the programs that the entries name, each once
 }
 
 // Complete reports whether install would find nothing to do in the file.
@@ -39,8 +51,8 @@ func (f *FileInspection) Complete() bool {
 	return f.Present && f.Error == "" && len(f.Missing)+len(f.Duplicated)+len(f.Outdated) == 0
 }
 
-// HookInspection is a program that entries name.
-type HookInspection struct {
+// ProgramInspection is a program of ours that entries name.
+type ProgramInspection struct {
 	Path  string `json:"path"`            // as it stands there, without quotes
 	Error string `json:"error,omitempty"` // why it cannot be run: missing, not executable
 	Other bool   `json:"other"`           // it is not the program that install enters
@@ -54,6 +66,7 @@ func Inspect(env Env, agents ...string) ([]Inspection, error) {
 		return nil, err
 	}
 	hook, _, _ := FindHook(env) // without it, no program is the right one
+	program, _, _ := FindProgram(env)
 	var all []Inspection
 	for _, a := range list {
 		in := Inspection{Agent: a.id, Observed: a.harness().Observed, Files: []FileInspection{}, Facts: []Fact{}}
@@ -69,6 +82,7 @@ func Inspect(env Env, agents ...string) ([]Inspection, error) {
 		}
 		if in.Found || present || len(agents) > 0 {
 			in.Facts = append(in.Facts, a.facts(env)...)
+			in.Server = a.inspectServer(env, program)
 			all = append(all, in)
 		}
 	}
@@ -76,7 +90,7 @@ func Inspect(env Env, agents ...string) ([]Inspection, error) {
 }
 
 func (a *agent) inspect(f file, env Env, hook string) FileInspection {
-	in := FileInspection{Path: a.path(f, env), Entered: []string{}, Missing: []string{}, Duplicated: []string{}, Outdated: []string{}, Hooks: []HookInspection{}}
+	in := FileInspection{Path: a.path(f, env), Entered: []string{}, Missing: []string{}, Duplicated: []string{}, Outdated: []string{}, Hooks: []ProgramInspection{}}
 	t, err := resolve(in.Path)
 	if err != nil {
 		in.Error = err.Error()
@@ -152,12 +166,49 @@ func (in *FileInspection) asset(f file, c content, env Env, hook string) {
 	}
 }
 
+// inspectServer says how our MCP server stands, nil if none is entered for the
+// agent.
+func (a *agent) inspectServer(env Env, program string) *ServerInspection {
+	if a.mcp == nil {
+		return nil
+	}
+	in := &ServerInspection{Path: a.path(a.meantForServer(env), env)}
+	t, err := resolve(in.Path)
+	var c content
+	if err == nil {
+		if t.path != in.Path {
+			in.Target = t.path
+		}
+		c, err = t.read()
+	}
+	var command []string
+	if err == nil {
+		command, err = a.mcp.at(c.text)
+	}
+	switch {
+	case err != nil:
+		in.Error = err.Error()
+	case runsServer(command):
+		in.Entered = true
+		p := inspectProgram(command[0], env, program)
+		in.Program = &p
+	case command != nil:
+		in.Other = command
+	}
+	return in
+}
+
 // hook notes a program that an entry names.
 func (in *FileInspection) hook(path string, env Env, hook string) {
-	if slices.ContainsFunc(in.Hooks, func(h HookInspection) bool { return h.Path == path }) {
-		return
+	if !slices.ContainsFunc(in.Hooks, func(h ProgramInspection) bool { return h.Path == path }) {
+		in.Hooks = append(in.Hooks, inspectProgram(path, env, hook))
 	}
-	h := HookInspection{Path: path}
+}
+
+// inspectProgram looks at a program that an entry names, where it should name
+// the right one.
+func inspectProgram(path string, env Env, right string) ProgramInspection {
+	h := ProgramInspection{Path: path}
 	file, ok := expand(path, env)
 	switch err := executable(file); {
 	case !ok:
@@ -165,9 +216,9 @@ func (in *FileInspection) hook(path string, env Env, hook string) {
 	case err != nil:
 		h.Error = cause(err).Error()
 	default:
-		h.Other = !sameFile(file, hook)
+		h.Other = !sameFile(file, right)
 	}
-	in.Hooks = append(in.Hooks, h)
+	return h
 }
 
 // expand returns the file that a path in a command means to a shell.

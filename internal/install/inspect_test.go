@@ -40,7 +40,7 @@ func TestInspect(t *testing.T) {
 	if len(f.Missing) != 13 || !slices.Contains(f.Missing, "PreToolUse") {
 		t.Errorf("missing %v", f.Missing)
 	}
-	want := []HookInspection{
+	want := []ProgramInspection{
 		{h.path("old/" + hookName), "", true},
 		{"~/gone/tongs-agents-hook", "no such file or directory", false},
 		{h.path("old/unexecutable/" + hookName), "not executable", false},
@@ -228,7 +228,7 @@ func TestQuotedPath(t *testing.T) {
 		}
 		f := h.inspect(a.id).Files
 		last := f[len(f)-1]
-		if !last.Complete() || len(last.Hooks) != 1 || last.Hooks[0] != (HookInspection{Path: h.path(dir + "/" + hookName)}) {
+		if !last.Complete() || len(last.Hooks) != 1 || last.Hooks[0] != (ProgramInspection{Path: h.path(dir + "/" + hookName)}) {
 			t.Errorf("%s: %+v", a.id, last)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 // Options are the user's wishes.
 type Options struct {
 	Agents []string // only these; none: all that are found
+	Server bool     // enter our MCP server, too
 	DryRun bool     // change nothing, and show how the files would differ
 }
 
@@ -36,15 +37,20 @@ func Install(env Env, opts Options) (Report, error) {
 		report.Warnings = append(report.Warnings, warning)
 	}
 	w := work{env: env, hook: hook, dry: opts.DryRun, records: records{env.State}}
-	found := false
+	found, servers := false, false
 	for _, a := range agents {
 		r := AgentReport{Agent: a.id, Observed: a.harness().Observed, Files: []FileReport{}}
 		r.Found, r.Why = a.find(env)
-		found = found || r.Found || len(opts.Agents) > 0
+		wanted := r.Found || len(opts.Agents) > 0
+		found = found || wanted
+		servers = servers || wanted && opts.Server && a.mcp != nil
 		report.Agents = append(report.Agents, r)
 	}
 	if !found {
 		return report, ErrNoAgent
+	}
+	if servers {
+		w.findProgram(&report)
 	}
 	if !opts.DryRun {
 		release, err := w.records.lock()
@@ -62,6 +68,9 @@ func Install(env Env, opts Options) (Report, error) {
 			r.Files = append(r.Files, w.install(a, f))
 		}
 		r.Todo = a.todo(env, r.changed())
+		if w.program != "" && a.mcp != nil {
+			r.Files = append(r.Files, w.installServer(a))
+		}
 	}
 	return report, nil
 }
@@ -70,12 +79,24 @@ func Install(env Env, opts Options) (Report, error) {
 type work struct {
 	env     Env
 	hook    string
+	program string // of our MCP server; empty: it is not entered
 	dry     bool
 	records records
 }
 
-// install changes one file, until what is there is what should be: read back,
-// after others may have written it, too.
+// findProgram finds the program of our MCP server. Without it none is entered.
+func (w *work) findProgram(r *Report) {
+	program, warning, err := FindProgram(w.env)
+	switch {
+	case err != nil: // it is not called by its name
+		r.Warnings = append(r.Warnings, "no MCP server is entered: "+err.Error())
+	case warning != "" && len(r.Warnings) == 0: // which would be about the same directory
+		r.Warnings = append(r.Warnings, warning)
+	}
+	w.program, r.Program = program, program
+}
+
+// install enters our hooks in a file.
 func (w *work) install(a *agent, f file) FileReport {
 	f = a.meant(f, w.env)
 	r := FileReport{Path: a.path(f, w.env), State: Unchanged}
@@ -84,13 +105,27 @@ func (w *work) install(a *agent, f file) FileReport {
 		r.Snippet = a.snippet(w.hook)
 		return r
 	}
+	w.change(a, f, w.planFor(a, f), a.snippetFor(f, w.hook), &r)
+	return r
+}
+
+// installServer enters our MCP server.
+func (w *work) installServer(a *agent) FileReport {
+	f := a.meantForServer(w.env)
+	r := FileReport{Path: a.path(f, w.env), Server: true, State: Unchanged}
+	w.change(a, f, w.planForServer(a), a.mcp.document(w.program), &r)
+	return r
+}
+
+// change changes one file, until what is there is what should be: read back,
+// after others may have written it, too.
+func (w *work) change(a *agent, f file, p plan, snippet string, r *FileReport) {
 	t, err := resolve(r.Path)
 	if err != nil {
 		r.leave(err, true)
-		return r
+		return
 	}
 	r.note(t)
-	p := w.planFor(a, f)
 	for range attempts {
 		old, err := t.read()
 		var text []byte
@@ -98,11 +133,11 @@ func (w *work) install(a *agent, f file) FileReport {
 			text, err = p.next(old)
 		}
 		if err != nil {
-			r.leave(err, true)
-			return r
+			r.leave(err, !errors.As(err, new(errTaken))) // whose name that is, the user says
+			return
 		}
 		if old.exists && bytes.Equal(text, old.text) {
-			return r
+			return
 		}
 		state := Added
 		if old.exists && p.ours(old.text) {
@@ -110,26 +145,25 @@ func (w *work) install(a *agent, f file) FileReport {
 		}
 		if err = t.writable(old); err != nil {
 			r.leave(err, true)
-			r.Snippet = a.snippetFor(f, w.hook)
-			return r
+			r.Snippet = snippet
+			return
 		}
 		if w.dry {
 			r.State, r.Diff = state, differ(r.Path, old, content{text: text, exists: true})
-			return r
+			return
 		}
 		switch err = w.write(a, f, t, p, old, text); {
 		case errors.Is(err, errChanged):
 			continue
 		case err != nil:
 			r.leave(err, true)
-			return r
+			return
 		}
 		if r.State == Unchanged {
 			r.State = state
 		}
 	}
 	r.leave(errChanged, true)
-	return r
 }
 
 // write remembers what is to be written, and writes it.
@@ -158,7 +192,9 @@ func (w *work) write(a *agent, f file, t target, p plan, old content, text []byt
 	if err = w.records.put(r); err != nil {
 		err = fmt.Errorf("cannot remember how it was: %w", err)
 	} else {
+		release := f.take(t)
 		err = t.replace(old, text)
+		release()
 	}
 	if err != nil {
 		removeEmpty(made)
@@ -172,7 +208,7 @@ func (a *agent) meant(f file, env Env) file {
 	if f.unless == "" {
 		return f
 	}
-	other := file{dir: f.dir, name: f.unless}
+	other := f.other()
 	if t, err := resolve(a.path(f, env)); err == nil {
 		if c, err := t.read(); err != nil || c.exists {
 			return f
@@ -190,4 +226,25 @@ func (a *agent) meant(f file, env Env) file {
 		return f
 	}
 	return other
+}
+
+// meantForServer returns the file that the agent reads its MCP servers from:
+// another one if only that is there.
+func (a *agent) meantForServer(env Env) file {
+	f := a.mcp.file
+	if f.unless == "" {
+		return f
+	}
+	there := func(f file) bool {
+		t, err := resolve(a.path(f, env))
+		if err != nil {
+			return false
+		}
+		c, err := t.read()
+		return err != nil || c.exists
+	}
+	if !there(f) && there(f.other()) {
+		return f.other()
+	}
+	return f
 }

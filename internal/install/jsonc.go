@@ -75,6 +75,11 @@ func tooDeep(text []byte) (line int) {
 // trimBOM returns a text without its byte order mark.
 func trimBOM(text []byte) []byte { return bytes.TrimPrefix(text, bom) }
 
+// markOf returns the byte order mark of a text, if it has one.
+func markOf(text []byte) []byte {
+	return bytes.Clone(text[:len(text)-len(trimBOM(text))])
+}
+
 // blank reports whether there is nothing in a text but white space.
 func blank(text []byte) bool {
 	return len(bytes.TrimSpace(trimBOM(text))) == 0

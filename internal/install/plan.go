@@ -39,12 +39,41 @@ func (w *work) planFor(a *agent, f file) plan {
 			rest, err := a.leave(text)
 			return err == nil && !bytes.Equal(rest, text)
 		},
-		original: func(text []byte) original {
-			rest, err := a.leave(text)
-			if err != nil {
-				rest = text
-			}
-			return original{rest, f.ours && a.empty(rest)}
-		},
+		original: func(text []byte) original { return a.withoutUs(f, text) },
 	}
+}
+
+// planForServer is the plan for the file that has the agent's MCP servers.
+func (w *work) planForServer(a *agent) plan {
+	return plan{
+		next: func(c content) ([]byte, error) { return a.mcp.enter(c.text, w.program) },
+		ours: func(text []byte) bool {
+			command, err := a.mcp.at(text)
+			return err == nil && runsServer(command)
+		},
+		original: func(text []byte) original { return a.withoutUs(a.mcp.file, text) },
+	}
+}
+
+// withoutUs returns settings without what is ours in them, as they are if that
+// cannot be told.
+func (a *agent) withoutUs(f file, text []byte) original {
+	rest, err := a.leaveAll(f, text)
+	if err != nil {
+		rest = text
+	}
+	return original{rest, f.ours && a.empty(rest)}
+}
+
+// leaveAll returns the settings in a file without all that is ours, what was
+// entered last first.
+func (a *agent) leaveAll(f file, text []byte) (rest []byte, err error) {
+	rest = text
+	if a.hasServer(f) {
+		rest, err = a.mcp.leave(rest)
+	}
+	if err == nil && a.hasHooks(f) {
+		rest, err = a.leave(rest)
+	}
+	return rest, err
 }

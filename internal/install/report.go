@@ -8,7 +8,8 @@ import (
 
 // Report is what Install or Uninstall did, or would do.
 type Report struct {
-	Hook     string        `json:"hook,omitempty"` // the program that was entered
+	Hook     string        `json:"hook,omitempty"`    // the program that was entered
+	Program  string        `json:"program,omitempty"` // that of the MCP server that was entered
 	DryRun   bool          `json:"dry_run,omitempty"`
 	Warnings []string      `json:"warnings,omitempty"`
 	Agents   []AgentReport `json:"agents"`
@@ -28,6 +29,7 @@ type AgentReport struct {
 type FileReport struct {
 	Path    string `json:"path"`
 	Target  string `json:"target,omitempty"` // where Path leads, if it is a symbolic link
+	Server  bool   `json:"mcp,omitempty"`    // this is about our MCP server, not about hooks
 	State   State  `json:"state"`
 	Reason  string `json:"reason,omitempty"`  // why it was left alone
 	Failed  bool   `json:"failed,omitempty"`  // which is not how it should be

@@ -72,9 +72,15 @@ func (s *settings) odd(v *hujson.Value, format string, args ...any) error {
 	return errOdd{s.errorAt(v, format, args...)}
 }
 
+func isOdd(err error) bool { return errors.As(err, new(errOdd)) }
+
 func (s *settings) errorAt(v *hujson.Value, format string, args ...any) error {
-	line := 1 + bytes.Count(s.text[:v.StartOffset], []byte("\n"))
-	return fmt.Errorf("line %d: %w", line, fmt.Errorf(format, args...))
+	return fmt.Errorf("line %d: %w", s.line(v), fmt.Errorf(format, args...))
+}
+
+// line is the line that a value begins in.
+func (s *settings) line(v *hujson.Value) int {
+	return 1 + bytes.Count(s.text[:v.StartOffset], []byte("\n"))
 }
 
 // entries returns our entries of an event.
@@ -163,11 +169,7 @@ func ours(group *hujson.Object) bool {
 // enter returns the text with our entries.
 func (a *agent) enter(text []byte, hook string) ([]byte, error) {
 	if blank(text) {
-		whole := a.document(hook).render(plain, "") + "\n"
-		if mark := text[:len(text)-len(trimBOM(text))]; len(mark) > 0 {
-			return append(slices.Clone(mark), whole...), nil
-		}
-		return []byte(whole), nil
+		return append(markOf(text), a.document(hook).render(plain, "")+"\n"...), nil
 	}
 	for {
 		s, err := a.read(text)
@@ -267,7 +269,7 @@ func (s *settings) replace(old *hujson.Value, st style, n node) []byte {
 func (a *agent) leave(text []byte) ([]byte, error) {
 	for !blank(text) {
 		s, err := a.read(text)
-		if odd := (errOdd{}); errors.As(err, &odd) {
+		if isOdd(err) {
 			return text, nil
 		}
 		if err != nil {

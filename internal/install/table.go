@@ -20,6 +20,9 @@ var table = []agent{
 		events: events("SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure",
 			"PermissionRequest", "Elicitation", "ElicitationResult", "Notification", "Stop", "StopFailure",
 			"SubagentStart", "SubagentStop", "PreCompact", "PostCompact"),
+		// Beside its directory, unless the variable says where that is.
+		mcp: &mcp{file: file{dir: place{variable: "CLAUDE_CONFIG_DIR"}, name: ".claude.json", lock: ".lock"},
+			key: "mcpServers", kind: "stdio", env: true},
 	},
 	{
 		id:    "codex",
@@ -30,6 +33,7 @@ var table = []agent{
 		events: append(events("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PermissionRequest", "Stop",
 			"SubagentStart", "SubagentStop", "PreCompact", "PostCompact"),
 			event{name: "Interrupt", timeout: 3}, event{name: "SessionEnd", timeout: 3}),
+		mcp: &mcp{file: file{name: "config.toml"}, toml: true},
 	},
 	{
 		id:    "gemini",
@@ -38,11 +42,13 @@ var table = []agent{
 		form:  form{groups: true, typed: true, timeoutKey: "timeout", timeout: 5000}, // milliseconds
 		events: events("SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool",
 			"Notification"),
+		mcp: &mcp{file: file{name: "settings.json"}, key: "mcpServers"},
 	},
 	{
 		id:    "opencode",
 		dir:   place{variable: "XDG_CONFIG_HOME", below: "opencode", home: ".config/opencode"},
 		files: []file{{name: "plugin/tongs-agents.js", asset: assets.OpenCode}},
+		mcp:   &mcp{file: file{name: "opencode.json", unless: "opencode.jsonc"}, key: "mcp", kind: "local", list: true, enabled: true},
 	},
 	{
 		id:    "pi",

@@ -10,8 +10,8 @@ import (
 	"tongs-agents/internal/install/assets"
 )
 
-// Uninstall takes our hooks out again, also of files that the environment of
-// now does not lead to, but that of an earlier installation.
+// Uninstall takes our hooks and our MCP server out again, also of files that the
+// environment of now does not lead to, but that of an earlier installation.
 func Uninstall(env Env, opts Options) (Report, error) {
 	agents, err := selected(opts.Agents)
 	if err != nil {
@@ -29,7 +29,7 @@ func Uninstall(env Env, opts Options) (Report, error) {
 	for _, a := range agents {
 		r := AgentReport{Agent: a.id, Observed: a.harness().Observed}
 		r.Found, r.Why = a.find(env)
-		for _, f := range slices.Backward(a.files) { // the entries first
+		for _, f := range slices.Backward(a.all()) { // the entries first
 			r.Files = append(r.Files, w.uninstall(a, f)...)
 		}
 		if len(r.Files) > 0 {
@@ -43,7 +43,7 @@ func Uninstall(env Env, opts Options) (Report, error) {
 func (w *work) uninstall(a *agent, f file) []FileReport {
 	paths := []string{a.path(f, w.env)}
 	if f.unless != "" {
-		paths = append(paths, a.path(file{dir: f.dir, name: f.unless}, w.env))
+		paths = append(paths, a.path(f.other(), w.env))
 	}
 	for _, r := range w.records.of(a.id) {
 		known := slices.ContainsFunc(paths, func(path string) bool {
@@ -69,7 +69,7 @@ func (w *work) uninstallFile(a *agent, f file, path string) (r FileReport, ok bo
 	if f.byHand {
 		return r, false
 	}
-	r = FileReport{Path: path, State: Unchanged}
+	r = FileReport{Path: path, State: Unchanged, Server: !a.hasHooks(f) && a.hasServer(f)}
 	t, err := resolve(path)
 	if errors.Is(err, unix.ENOTDIR) { // so that the file cannot be there
 		return r, false
@@ -97,7 +97,7 @@ func (w *work) uninstallFile(a *agent, f file, path string) (r FileReport, ok bo
 					r.leave(err, true)
 				}
 			}
-			return r, r.State != Unchanged || old.exists
+			return r, r.State != Unchanged || old.exists && !r.Server
 		}
 		if err := t.writable(old); err != nil {
 			r.leave(err, true)
@@ -107,11 +107,13 @@ func (w *work) uninstallFile(a *agent, f file, path string) (r FileReport, ok bo
 			r.State, r.Diff = Removed, differ(path, old, content{text: before.text, exists: !before.absent})
 			return r, true
 		}
+		release := f.take(t)
 		if before.absent {
 			err = t.remove(old)
 		} else {
 			err = t.replace(old, before.text)
 		}
+		release()
 		switch {
 		case errors.Is(err, errChanged):
 			continue
@@ -139,10 +141,10 @@ func (w *work) before(a *agent, f file, rec *record, old content) (original, err
 		}
 		return original{text: old.text}, nil
 	}
-	if !bytes.Contains(old.text, []byte(hookName)) {
+	if !bytes.Contains(old.text, []byte(programName)) { // which the name of the hook begins with
 		return original{text: old.text}, nil
 	}
-	rest, err := a.leave(old.text)
+	rest, err := a.leaveAll(f, old.text)
 	if err != nil {
 		return original{}, err
 	}

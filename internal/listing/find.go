@@ -69,10 +69,15 @@ func Find(rows []*fsstore.Annotated, query string) (*fsstore.Annotated, error) {
 	return nil, &AmbiguousError{query, found}
 }
 
+// Names returns what a query can name a row by. Some may be empty.
+func Names(r *fsstore.Annotated) []string {
+	return []string{r.CanonicalID(), r.Session, r.Repo, r.PID, r.Title}
+}
+
 func matching(rows []*fsstore.Annotated, query string, match func(name, query string) bool) []*fsstore.Annotated {
 	var found []*fsstore.Annotated
 	for _, r := range rows {
-		for _, name := range [...]string{r.CanonicalID(), r.Session, r.Repo, r.PID, r.Title} {
+		for _, name := range Names(r) {
 			if name != "" && match(name, query) {
 				found = append(found, r)
 				break
