@@ -381,7 +381,7 @@ func TestWriteError(t *testing.T) {
 	commands := []string{
 		"status", "status --json", "ps", "ps --json", "version", "version --json",
 		"notify --status idle --session s --pid none", "notify --status idle --session s --pid none --json",
-		"status", "ps", "export", "show s", "show s --json", "stats", "stats --json", "explain s", "explain s --json",
+		"status", "ps", "export", "show s", "show s --json", "focus s --json", "stats", "stats --json", "explain s", "explain s --json",
 		"resumable", "resumable --json", "remove s", "notify --status idle --session s --pid none", "remove s --json",
 		"metrics", "status --format {{.Total}}", "install --dry-run --agent claude", "install --dry-run --agent claude --json", "uninstall", "uninstall --json",
 	}
