@@ -89,9 +89,10 @@ func (v *View) Refresh() (changed bool, err error) {
 			delete(gone, name)
 		}
 	}
+	// A listing may lack a name that a rename replaces meanwhile, on ext4 as on
+	// tmpfs: the file itself says whether it is gone.
 	for name := range gone {
-		delete(v.files, name)
-		changed = true
+		changed = v.Reread(name) || changed
 	}
 	// A second change in the same tick of the clock leaves the time as it is,
 	// and the clock of a file server is not ours.

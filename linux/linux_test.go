@@ -433,6 +433,33 @@ func TestBoottime(t *testing.T) {
 	}
 }
 
+func TestPidfdOpen(t *testing.T) {
+	cmd := exec.Command("cat")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fd, err := PidfdOpen(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fd.Close()
+	if ended, err := fd.PollIn(0); ended || err != nil {
+		t.Errorf("of a process that lives: %v, %v", ended, err)
+	}
+	stdin.Close()
+	if ended, err := fd.PollIn(time.Minute); !ended || err != nil { // although nobody has waited for it
+		t.Errorf("of a process that has ended: %v, %v", ended, err)
+	}
+	cmd.Wait()
+	if _, err := PidfdOpen(cmd.Process.Pid); !errors.Is(err, unix.ESRCH) {
+		t.Errorf("of no process: %v, want ESRCH", err)
+	}
+}
+
 func TestHostname(t *testing.T) {
 	want, err := os.Hostname()
 	if err != nil {

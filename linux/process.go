@@ -16,6 +16,17 @@ func Boottime() int64 {
 	return ts.Nano()
 }
 
+// PidfdOpen returns a descriptor of the process that has this pid now. It can be
+// read, by poll(2), once the process has ended, and is O_NONBLOCK. See
+// pidfd_open(2); the flag came with Linux 5.10.
+func PidfdOpen(pid int) (FD, error) {
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	if err != nil {
+		return -1, callError("pidfd_open", err)
+	}
+	return FD(fd), nil
+}
+
 // Hostname returns the node name of uname(2).
 func Hostname() string {
 	var u unix.Utsname

@@ -68,16 +68,25 @@ func (f *filter) rows(cmd *cobra.Command) ([]*fsstore.Annotated, error) {
 
 // apply returns the rows that the flags let through.
 func (f *filter) apply(rows []*fsstore.Annotated) ([]*fsstore.Annotated, error) {
-	if err := oneOf("--agent", f.agents, agentIDs()); err != nil {
+	wanted, err := f.wanted()
+	if err != nil {
 		return nil, err
+	}
+	return wanted.Apply(rows), nil
+}
+
+// wanted is what the flags let through.
+func (f *filter) wanted() (listing.Filter, error) {
+	wanted := listing.Filter{Agents: f.agents, States: f.states, Modes: f.modes, Last: f.last}
+	if err := oneOf("--agent", f.agents, agentIDs()); err != nil {
+		return wanted, err
 	}
 	if err := oneOf("--state", f.states, statusNames()); err != nil {
-		return nil, err
+		return wanted, err
 	}
 	if err := oneOf("--mode", f.modes, modes); err != nil {
-		return nil, err
+		return wanted, err
 	}
-	wanted := listing.Filter{Agents: f.agents, States: f.states, Modes: f.modes, Last: f.last}
 	if f.here {
 		var err error
 		wanted.Dirs, err = workingDir()
@@ -85,10 +94,10 @@ func (f *filter) apply(rows []*fsstore.Annotated) ([]*fsstore.Annotated, error) 
 			err = errors.New("the current directory is gone")
 		}
 		if err != nil {
-			return nil, fail(fmt.Errorf("--here: %w", err))
+			return wanted, fail(fmt.Errorf("--here: %w", err))
 		}
 	}
-	return wanted.Apply(rows), nil
+	return wanted, nil
 }
 
 // workingDir returns the names of the current directory: the shell's may have

@@ -3,6 +3,7 @@ package liveness
 
 import (
 	"strconv"
+	"sync"
 	"time"
 
 	"tongs-agents/fsstore"
@@ -24,8 +25,16 @@ type answer struct {
 
 // NewProcesses asks the given proc file system.
 func NewProcesses(root proc.FS) Processes {
-	return Processes{root, root.Host(), make(map[proc.Identity]answer)}
+	host := root.Host
+	if root == proc.Root {
+		host = rootHost
+	}
+	return Processes{root, host(), make(map[proc.Identity]answer)}
 }
+
+// rootHost is where this process runs: that stays as long as it does, and is
+// looked up once by those that follow a store.
+var rootHost = sync.OnceValue(proc.Root.Host)
 
 // Here is where the answers are given.
 func (p Processes) Here() proc.Host { return p.here }

@@ -30,6 +30,9 @@ type FeedOptions struct {
 	Maintain func()
 	// Pace is the least time between two listings.
 	Pace time.Duration
+	// Wake, if there is one, makes Next return the listing for each value,
+	// whether or not it is another one.
+	Wake <-chan struct{}
 }
 
 // Feed follows a store. A listing comes at the start, whenever a record was
@@ -55,6 +58,7 @@ type Feed struct {
 
 	names      map[string]bool // files that may have changed
 	everything bool            // all of them may have, and the directory
+	woken      bool            // a listing is wanted as it is
 
 	look       *time.Ticker
 	poll       *time.Ticker
@@ -87,9 +91,9 @@ func (f *Feed) Close() {
 }
 
 // Next returns the listing when it is another one than the last that Next has
-// returned: at once if there was none. The error is that of Read, and comes
-// once; the next call waits until the store is usable again, or so for another
-// reason. The error is the context's when that is done.
+// returned, or wanted by Wake: at once if there was none. The error is that of
+// Read, and comes once; the next call waits until the store is usable again, or
+// so for another reason. The error is the context's when that is done.
 func (f *Feed) Next(ctx context.Context) (Listing, error) {
 	if err := f.pace(ctx); err != nil {
 		return Listing{}, err
@@ -101,8 +105,8 @@ func (f *Feed) Next(ctx context.Context) (Listing, error) {
 			now.err = err.Error()
 		}
 		due := !f.attention.IsZero() && !time.Now().Before(f.attention)
-		if changed || due || now != f.last {
-			f.last, f.returned, f.attention = now, time.Now(), time.Time{}
+		if changed || due || f.woken || now != f.last {
+			f.last, f.returned, f.attention, f.woken = now, time.Now(), time.Time{}, false
 			if err != nil || f.store == nil {
 				return Listing{}, err
 			}
@@ -223,7 +227,7 @@ func (f *Feed) wait(ctx context.Context) error {
 		defer timer.Stop()
 		attention = timer.C
 	}
-	for len(f.names) == 0 && !f.everything {
+	for len(f.names) == 0 && !f.everything && !f.woken {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -239,6 +243,8 @@ func (f *Feed) wait(ctx context.Context) error {
 		case <-f.maintained:
 			f.maintained = nil
 			f.everything = f.watcher == nil
+		case <-f.options.Wake:
+			f.woken = true
 		case <-attention:
 			return nil
 		}

@@ -301,6 +301,19 @@ func TestFeedAttention(t *testing.T) {
 	}
 }
 
+// A listing that was asked for comes as it is.
+func TestFeedWake(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "state")
+	newWriter(t, dir).write("a", fsstore.Running)
+	wake := make(chan struct{}, 1)
+	r := follow(t, dir, FeedOptions{Wake: wake})
+	r.want("a:running")
+	wake <- struct{}{}
+	r.want("a:running")
+	r.silent(100 * time.Millisecond)
+}
+
 // Many changes are one listing, and the last one is never lost.
 func TestFeedPace(t *testing.T) {
 	t.Parallel()
@@ -313,7 +326,7 @@ func TestFeedPace(t *testing.T) {
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for i := range 300 {
-			w.write("a", fsstore.Statuses[i%2])
+			w.write("a", []fsstore.Status{fsstore.Running, fsstore.Idle}[i%2])
 		}
 		w.write("a", fsstore.Error)
 	})

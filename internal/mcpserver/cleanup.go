@@ -28,6 +28,6 @@ type cleaned struct {
 }
 
 func (st store) cleanup(context.Context, struct{}) (cleaned, error) {
-	r := maintain.Run(st.StateDir, maintain.Options{Forced: true})
+	r := maintain.Run(st.dir, maintain.Options{Forced: true})
 	return cleaned{len(r.Removed), r.Skipped}, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tongs-agents/internal/focus"
 	"tongs-agents/internal/listing"
 	"tongs-agents/internal/text"
 )
@@ -24,12 +25,12 @@ func shows() *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no}
 }
 
-func (st store) focus(ctx context.Context, in query) (FocusResult, error) {
+func (st store) focus(ctx context.Context, in query) (focus.Result, error) {
 	rows, err := st.rows()
 	if err != nil {
-		return FocusResult{}, err
+		return focus.Result{}, err
 	}
-	r, err := st.Focus(ctx, rows, in.Query)
+	r, err := focus.Query(ctx, rows, in.Query)
 	if errors.Is(err, listing.ErrEmptyQuery) {
 		return r, err
 	}

@@ -7,13 +7,15 @@ import (
 	"tongs-agents/fsstore"
 )
 
-// What became of it is a result, also if nothing did.
+// What became of it is a result, also if nothing did. That it works on real
+// terminals is tested by package focus.
 func TestFocus(t *testing.T) {
 	c := connect(t, makeStore(t,
-		record("other", "there", fsstore.Running, 1, in("/src/app")),
+		record("other", "dead", fsstore.Running, 1, in("/src/app"), identified("1", "1")),
 		record("other", "nowhere", fsstore.Running, 1, in("/src/app")),
 	), nil)
 	for _, test := range []struct{ query, want string }{
+		{"dead", `{"state":"failed","reason":"`},
 		{"nowhere", `{"state":"unavailable","reason":"no process recorded"`},
 		{"app", `{"state":"ambiguous","reason":"2 sessions match \"app\":\n`},
 		{"nosuch", `{"state":"not-found","reason":"no session matches \"nosuch\". The sessions are:\n`},

@@ -3,11 +3,9 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,7 +15,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tongs-agents/fsstore"
-	"tongs-agents/internal/listing"
 	"tongs-agents/proc"
 )
 
@@ -91,7 +88,7 @@ func connect(t *testing.T, dir string, opts *mcp.ClientOptions) *client {
 	t.Helper()
 	theirs, ours := mcp.NewInMemoryTransports()
 	ctx := context.Background()
-	server, err := New(Config{StateDir: dir, Version: "1.2.3", Focus: focus, Wait: wait}).Connect(ctx, ours, nil)
+	server, err := New(Config{StateDir: dir, Version: "1.2.3"}).Connect(ctx, ours, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,64 +181,4 @@ func tree(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return b.String()
-}
-
-// wait looks at the store again and again.
-func wait(ctx context.Context, dir string, r WaitRequest) (WaitResult, error) {
-	if len(r.Until) == 0 {
-		r.Until = []WaitState{"waiting", "error", "idle"}
-	}
-	for {
-		l, err := listing.Read(dir, time.Now())
-		if err != nil {
-			return WaitResult{}, err
-		}
-		result := WaitResult{Outcome: "timeout"}
-		n := map[WaitOutcome]int{}
-		for _, q := range r.Queries {
-			row, err := listing.Find(l.Rows, q)
-			if err != nil {
-				return WaitResult{}, err
-			}
-			s := WaitSession{Query: q, Row: row, Outcome: "timeout"}
-			switch {
-			case slices.Contains(r.Until, WaitState(row.Status)):
-				s.Outcome, s.State = "reached", WaitState(row.Status)
-			case row.NeedsAttention && slices.Contains(r.Until, "attention"):
-				s.Outcome, s.State = "reached", "attention"
-			case row.Status == fsstore.Ended:
-				s.Outcome, s.Why = "gone", "it has ended"
-			}
-			n[s.Outcome]++
-			result.Sessions = append(result.Sessions, s)
-		}
-		switch {
-		case r.Any && n["reached"] > 0, n["reached"] == len(r.Queries):
-			result.Outcome = "reached"
-		case n["gone"] > 0:
-			result.Outcome = "gone"
-		}
-		switch {
-		case result.Outcome != "timeout", errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return result, nil
-		case ctx.Err() != nil:
-			return WaitResult{}, ctx.Err()
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-}
-
-// focus finds the session, and no terminal.
-func focus(_ context.Context, rows []*fsstore.Annotated, query string) (FocusResult, error) {
-	row, err := listing.Find(rows, query)
-	switch {
-	case errors.As(err, new(*listing.AmbiguousError)):
-		return FocusResult{State: "ambiguous", Reason: err.Error()}, err
-	case err != nil:
-		return FocusResult{State: "not-found", Reason: err.Error()}, err
-	}
-	return FocusResult{State: "unavailable", Reason: "no process recorded", PID: row.PID, Selection: FocusStep{Detail: "a\x1b[31mb"}}, nil
 }

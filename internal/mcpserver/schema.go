@@ -8,6 +8,7 @@ import (
 
 	"tongs-agents/fsstore"
 	"tongs-agents/internal/harness"
+	"tongs-agents/internal/wait"
 )
 
 // schemaOf returns the schema of a type of ours, where a list may be null: models
@@ -18,7 +19,7 @@ func schemaOf[T any]() *jsonschema.Schema {
 		reflect.TypeFor[agentID]():        {Type: "string", Enum: agentIDs()},
 		reflect.TypeFor[fsstore.Status](): statusSchema(),
 		reflect.TypeFor[mode]():           {Type: "string", Enum: modes()},
-		reflect.TypeFor[WaitState]():      {Type: "string", Enum: waitStates()},
+		reflect.TypeFor[wait.State]():     {Type: "string", Enum: waitStates()},
 		reflect.TypeFor[waitMode]():       {Type: "string", Enum: []any{string(waitAll), string(waitAny)}},
 	}})
 	if err != nil {
@@ -103,8 +104,11 @@ func agentIDs() (ids []any) {
 	return ids
 }
 
-func waitStates() []any {
-	return append(statusSchema().Enum, "attention")
+func waitStates() (names []any) {
+	for _, s := range wait.States() {
+		names = append(names, string(s))
+	}
+	return names
 }
 
 func modes() []any {

@@ -28,7 +28,7 @@ func serve(t *testing.T, ctx context.Context, dir string) *serving {
 	output, out := io.Pipe()
 	s := &serving{input, make(chan string, 100), make(chan error, 1)}
 	go func() {
-		s.err <- Serve(ctx, New(Config{StateDir: dir, Wait: wait}), in, out)
+		s.err <- Serve(ctx, New(Config{StateDir: dir}), in, out)
 		out.Close()
 	}()
 	go func() {

@@ -33,33 +33,27 @@ const instructions = `The coding agent sessions on this host: which run, which w
 type Config struct {
 	StateDir string // the store's; absolute
 	Version  string // of this program
-	Focus    Focus  // nil: there is no fleet_focus
-	Wait     Wait   // nil: there is no agents_wait
 }
 
-// New returns a server that has the tools.
+// New returns a server that has all tools.
 func New(c Config) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: Name, Version: c.Version}, &mcp.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // which never change
 	})
-	st := store{c}
+	st := store{c.StateDir}
 	add(s, agentsStatusTool, quick(st.agentsStatus))
-	if c.Wait != nil {
-		add(s, waitTool, st.wait)
-	}
+	add(s, waitTool, st.wait)
 	add(s, fleetStatusTool, quick(st.fleetStatus))
 	add(s, needingAttentionTool, quick(st.needingAttention))
 	add(s, sessionTool, quick(st.session))
-	if c.Focus != nil {
-		add(s, focusTool, quick(st.focus))
-	}
+	add(s, focusTool, quick(st.focus))
 	add(s, cleanupTool, quick(st.cleanup))
 	return s
 }
 
 // store is where the sessions are.
-type store struct{ Config }
+type store struct{ dir string }
 
 // reads are the annotations of a tool that changes nothing.
 func reads() *mcp.ToolAnnotations {

@@ -79,7 +79,7 @@ func TestSameAsListing(t *testing.T) {
 		return s
 	}
 	// The library's client cannot read 1e400, so the server's answer is taken.
-	rows, err := store{Config{StateDir: dir}}.fleetStatus(t.Context(), selection{})
+	rows, err := store{dir}.fleetStatus(t.Context(), selection{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func newRow(r *fsstore.Annotated) row {
 
 // rows returns the rows of the store.
 func (st store) rows() ([]*fsstore.Annotated, error) {
-	l, err := listing.Read(st.StateDir, time.Now())
+	l, err := listing.Read(st.dir, time.Now())
 	return l.Rows, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tongs-agents/internal/listing"
+	"tongs-agents/internal/wait"
 )
 
 // Clients give a call some 60 s, unless they are told that it makes progress.
@@ -29,10 +30,10 @@ var waitTool = mcp.Tool{
 
 // waiting is what to wait for.
 type waiting struct {
-	Sessions []string    `json:"sessions" jsonschema:"a query for each: id, repo, pid or title of a session, or a part of one"`
-	States   []WaitState `json:"states,omitempty" jsonschema:"any of these; default: waiting error idle, in which an agent does not go on by itself. attention: waits for its user, or has been idle for over two minutes"`
-	Mode     waitMode    `json:"mode,omitempty" jsonschema:"all: each session has to reach a state (default); any: one is enough"`
-	Timeout  *float64    `json:"timeout_seconds,omitempty" jsonschema:"default 50, at most 3600; 0 only looks"`
+	Sessions []string     `json:"sessions" jsonschema:"a query for each: id, repo, pid or title of a session, or a part of one"`
+	States   []wait.State `json:"states,omitempty" jsonschema:"any of these; default: waiting error idle, in which an agent does not go on by itself. attention: waits for its user, or has been idle for over two minutes"`
+	Mode     waitMode     `json:"mode,omitempty" jsonschema:"all: each session has to reach a state (default); any: one is enough"`
+	Timeout  *float64     `json:"timeout_seconds,omitempty" jsonschema:"default 50, at most 3600; 0 only looks"`
 }
 
 // waitMode is how many of the sessions are waited for.
@@ -45,7 +46,7 @@ const (
 
 // waited is what a wait came to.
 type waited struct {
-	Outcome  WaitOutcome     `json:"outcome" jsonschema:"reached; gone: it cannot be reached any more; timeout"`
+	Outcome  wait.Outcome    `json:"outcome" jsonschema:"reached; gone: it cannot be reached any more; timeout"`
 	Sessions []waitedSession `json:"sessions" jsonschema:"one for each query"`
 }
 
@@ -53,9 +54,9 @@ type waited struct {
 type waitedSession struct {
 	Query string `json:"query"`
 	brief
-	Outcome WaitOutcome `json:"outcome" jsonschema:"timeout also if others decided"`
-	State   WaitState   `json:"state,omitempty" jsonschema:"that was reached"`
-	Reason  string      `json:"reason,omitempty" jsonschema:"why it is gone"`
+	Outcome wait.Outcome `json:"outcome" jsonschema:"timeout also if others decided"`
+	State   wait.State   `json:"state,omitempty" jsonschema:"that was reached"`
+	Reason  string       `json:"reason,omitempty" jsonschema:"why it is gone"`
 }
 
 func (w *waiting) timeout() (time.Duration, error) {
@@ -81,7 +82,7 @@ func (st store) wait(ctx context.Context, in waiting, progress func(time.Duratio
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	result, err := st.Wait(ctx, st.StateDir, WaitRequest{Queries: in.Sessions, Until: in.States, Any: in.Mode == waitAny})
+	result, err := wait.Run(ctx, st.dir, wait.Request{Queries: in.Sessions, Until: in.States, Any: in.Mode == waitAny})
 	if err != nil {
 		return waited{}, st.explain(err)
 	}
@@ -89,7 +90,7 @@ func (st store) wait(ctx context.Context, in waiting, progress func(time.Duratio
 }
 
 // newWaited tells of each session as the other tools do.
-func (st store) newWaited(result WaitResult) (waited, error) {
+func (st store) newWaited(result wait.Result) (waited, error) {
 	rows, err := st.rows()
 	if err != nil {
 		return waited{}, err
