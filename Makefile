@@ -9,7 +9,7 @@ FLAGS       := -trimpath -ldflags '-s -w'
 export CGO_ENABLED = 0
 export DESTDIR PREFIX UNITDIR # for the shell: as text, whatever is in them
 
-.PHONY: all build run test stress lint cross bench fuzz install uninstall dist help
+.PHONY: all build run test stress lint cross bench picture fuzz install uninstall dist help
 
 all: lint test build ## Lint, test, build
 
@@ -37,6 +37,9 @@ cross: ## vet for the other architectures: their system call tables differ
 bench: build ## Whole processes as ratios, then the parts
 	$(GO) run ./internal/bench -bin bin
 	$(GO) test -run '^$$' -bench . -benchtime 0.3s ./...
+
+picture: build ## docs/monitor.svg, of sessions that were never held
+	$(GO) run ./internal/screenshot -bin bin >bin/monitor.svg && mv bin/monitor.svg docs/
 
 fuzz: ## Each fuzz target for FUZZTIME
 	for target in $$($(GO) test ./fuzz -list '^Fuzz' | grep ^Fuzz); do \

@@ -138,7 +138,7 @@ each session is one small file that every command reads.`,
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		newStatus(), newPs(), newStats(), newShow(), newExplain(), newFocus(),
+		newMonitor(), newStatus(), newPs(), newStats(), newShow(), newExplain(), newFocus(),
 		newWait(), newWatch(), newResumable(), newResume(), newRemove(), newCleanup(),
 		newNotify(), newLaunch(), newImport(), newExport(), newMetrics(), newMCP(),
 		newInstall(), newUninstall(), newDoctor(),

@@ -15,7 +15,6 @@ import (
 
 	"tongs-agents/fsstore"
 	"tongs-agents/internal/desktop"
-	"tongs-agents/internal/focus"
 	"tongs-agents/internal/jsonstream"
 	"tongs-agents/internal/listing"
 	"tongs-agents/internal/text"
@@ -92,14 +91,7 @@ func (w *watcher) run(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	var notifier *desktop.Notifier
 	if w.notify {
-		notifier = desktop.NewNotifier(desktop.Config{
-			Focus: func(row *fsstore.Annotated) {
-				if r := focus.Focus(context.Background(), row); !r.OK() {
-					warn(stderr, fmt.Errorf("focus: %s", r.Reason))
-				}
-			},
-			Warn: func(err error) { warn(stderr, err) },
-		})
+		notifier = newNotifier(func(err error) { warn(stderr, err) })
 		defer notifier.Close()
 	}
 	feed := listing.Follow(dir, listing.FeedOptions{})

@@ -80,7 +80,7 @@ func bench(dir, bin string, n int, quick bool) error {
 	if err != nil {
 		return err
 	}
-	b := &run{dir: dir, bin: bin, n: n, sizes: []int{10, 1000, 10000}}
+	b := &run{dir: dir, bin: bin, n: n, sizes: []int{10, 1000, 10000}, quick: quick}
 	if quick {
 		b.n, b.sizes = max(n/10, 3), []int{10, 1000}
 	}
@@ -88,7 +88,7 @@ func bench(dir, bin string, n int, quick bool) error {
 		return err
 	}
 	fmt.Println(machine())
-	for _, section := range []func(*run) error{oneEvent, otherEvents, storeSize, payloadSize, listings, bars, cleanup} {
+	for _, section := range []func(*run) error{oneEvent, otherEvents, storeSize, payloadSize, listings, bars, cleanup, monitor} {
 		if err := section(b); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ type run struct {
 	dir, bin string
 	n        int   // pairs
 	sizes    []int // of stores
+	quick    bool
 }
 
 func (b *run) setUp() error {

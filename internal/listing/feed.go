@@ -129,8 +129,8 @@ func (f *Feed) listing() Listing {
 	return l
 }
 
-// pace waits until the next listing may be returned, and takes down what
-// happens meanwhile: many changes are one.
+// pace waits until the next listing may be returned. What happens meanwhile is
+// kept by the watcher and by the kernel, so that many changes are one look.
 func (f *Feed) pace(ctx context.Context) error {
 	rest := time.Until(f.returned.Add(f.options.Pace))
 	if f.options.Pace == 0 || rest <= 0 {
@@ -138,19 +138,12 @@ func (f *Feed) pace(ctx context.Context) error {
 	}
 	timer := time.NewTimer(rest)
 	defer timer.Stop()
-	for paced := false; !paced; {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-timer.C:
-			paced = true
-		case event := <-f.events():
-			f.note(event)
-		case <-f.failures():
-			f.everything = true
-		}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
 	}
-	return nil
 }
 
 // refresh looks at what may have changed, and reports whether a record has.
@@ -285,6 +278,8 @@ func (f *Feed) drain() {
 		select {
 		case event := <-f.events():
 			f.note(event)
+		case <-f.failures():
+			f.everything = true
 		default:
 			return
 		}
