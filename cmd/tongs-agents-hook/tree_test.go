@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/creack/pty"
 
 	"tongs-agents/fsstore"
 	"tongs-agents/proc"
@@ -18,26 +18,15 @@ import (
 // below /dev.
 func openTerminal(t testing.TB) (*os.File, string) {
 	t.Helper()
-	ptm, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	screen, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { ptm.Close() })
-	fd := int(ptm.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := "pts/" + strconv.Itoa(n)
-	pts, err := os.OpenFile("/dev/"+name, os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { pts.Close() })
-	return pts, name
+	t.Cleanup(func() {
+		tty.Close()
+		screen.Close()
+	})
+	return tty, strings.TrimPrefix(tty.Name(), "/dev/")
 }
 
 // The record is that of the nearest ancestor which is an agent, whatever stands

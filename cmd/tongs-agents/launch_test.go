@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
 	"tongs-agents/fsstore"
@@ -19,7 +20,7 @@ import (
 // would be seen in how it ends.
 func TestLaunchTerminal(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
-	screen, tty, err := openTerminal(80)
+	screen, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
@@ -112,9 +113,10 @@ func screenCmd(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	columns, err := strconv.ParseUint(args[0], 10, 16)
 	ts.Check(err)
-	screen, tty, err := openTerminal(uint16(columns))
+	screen, tty, err := pty.Open()
 	ts.Check(err)
 	defer screen.Close()
+	ts.Check(pty.Setsize(screen, &pty.Winsize{Rows: 20, Cols: uint16(columns)}))
 
 	cmd := exec.Command(args[1], args[2:]...)
 	cmd.Dir = ts.MkAbs(".")
@@ -130,30 +132,6 @@ func screenCmd(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(cmd.Wait())
 	strings.NewReplacer("\r\n", "\n", "\x1b", "^[").WriteString(ts.Stdout(), string(printed))
-}
-
-// openTerminal opens both ends of a pseudoterminal.
-func openTerminal(columns uint16) (screen, tty *os.File, err error) {
-	screen, err = os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	fd := int(screen.Fd())
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 20, Col: columns})
-	}
-	if err == nil {
-		tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	}
-	if err != nil {
-		screen.Close()
-		return nil, nil, err
-	}
-	return screen, tty, nil
 }
 
 // agent NAME [PAYLOAD...] starts a stand-in and sets the variable NAME to its

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/creack/pty"
 
 	"tongs-agents/proc"
 )
@@ -56,8 +56,12 @@ func startAgentOn(t testing.TB, dir, name string, terminal bool) *agent {
 	cmd.Args = []string{name}
 	cmd.Env = append(cmd.Env, "TONGS_AGENTS_STATE_DIR="+dir, "CLAUDE_CONFIG_DIR="+dir+"/none")
 	if terminal {
-		tty := openTerminal(t)
+		screen, tty, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
 		defer tty.Close()
+		t.Cleanup(func() { screen.Close() })
 		cmd.ExtraFiles = []*os.File{tty}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
 	}
@@ -81,29 +85,6 @@ func startAgentOn(t testing.TB, dir, name string, terminal bool) *agent {
 	}
 	a.start = st.Start
 	return a
-}
-
-// openTerminal returns the far end of a new pseudo terminal.
-func openTerminal(t testing.TB) *os.File {
-	t.Helper()
-	ptm, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ptm.Close() })
-	fd := int(ptm.Fd())
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pts, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pts
 }
 
 // playAgent runs the hook for each line of its standard input.
