@@ -9,7 +9,7 @@ FLAGS       := -trimpath -ldflags '-s -w'
 export CGO_ENABLED = 0
 export DESTDIR PREFIX UNITDIR # for the shell: as text, whatever is in them
 
-.PHONY: all build run test stress lint cross bench picture fuzz install uninstall dist help
+.PHONY: all build run test stress e2e lint cross bench picture fuzz install uninstall dist help
 
 all: lint test build ## Lint, test, build
 
@@ -24,6 +24,9 @@ test: ## All tests, with the race detector
 
 stress: ## 64 processes × 200 events on one session
 	$(GO) test ./fsstore -run '^TestProcesses$$' -count 1 -v -args -writers 64 -events 200 -wait 2s
+
+e2e: build ## Our hooks on real agents from npm, all or AGENTS="claude codex": docs/testing.md
+	$(GO) run ./internal/e2e -bin bin $(if $(STEPS),-steps $(STEPS)) $(AGENTS)
 
 lint: ## gofmt, vet, staticcheck, go.mod
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
@@ -66,4 +69,4 @@ dist: ## Reproducible archives of VERSION and their checksums in dist/
 	GOOS= GOARCH= $(GO) run ./internal/dist
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
