@@ -169,7 +169,7 @@ func (a *Archive) Sync(since time.Time) error {
 	}
 	var written []string
 	for _, digest := range digests {
-		if !a.Written(digest).Before(since) {
+		if at := a.Written(digest); at.IsZero() || !at.Before(since) { // zero: the look at it has failed
 			written = append(written, digest+recordSuffix)
 		}
 	}

@@ -33,7 +33,7 @@ const (
 // LaunchFile is an entry of the launches.
 type LaunchFile struct {
 	Launch        // only the ID if Err is not nil
-	Written int64 // seconds since the epoch: the time of the file
+	Written int64 // seconds since the epoch: the time of the file, 0 if that cannot be read
 	Err     error // why it is no launch
 }
 

@@ -96,8 +96,10 @@ func (s *Store) Update(key Key, rules Rules, change func(old *Record) (*Record, 
 	if key.Instance != Unresolved {
 		unresolved = key.unresolved().digest()
 	}
-	if !rules.Create && !s.exists(digest) && !s.exists(unresolved) {
-		return nil, fs.ErrNotExist
+	if !rules.Create {
+		if err := s.existsEither(digest, unresolved); err != nil {
+			return nil, err
+		}
 	}
 	deadline := time.Now().Add(rules.Wait)
 	identity, err := s.lock(key.sessionLock(), deadline)
@@ -146,7 +148,8 @@ func (s *Store) Update(key Key, rules Rules, change func(old *Record) (*Record, 
 	if err := s.write(&r, digest); err != nil {
 		return nil, err
 	}
-	if s.exists(unresolved) {
+	// A failure to look leaves it to the next update; nobody lists it meanwhile.
+	if exists, _ := s.exists(unresolved); exists {
 		err = s.removeUnresolved(unresolved, deadline)
 	}
 	return &r, err
@@ -238,10 +241,32 @@ func newer(boot string, boottime int64, otherBoot string, other int64) bool {
 	return boot != "" && boot == otherBoot && other > 0 && boottime > other
 }
 
+// existsEither is fs.ErrNotExist if there is no record file of either digest.
+// That one cannot be seen is another error: who is told that a session has no
+// record forgets the session.
+func (s *Store) existsEither(digests ...string) error {
+	for _, digest := range digests {
+		if exists, err := s.exists(digest); exists || err != nil {
+			return err
+		}
+	}
+	return fs.ErrNotExist
+}
+
 // exists reports whether there is a record file. No digest names none.
-func (s *Store) exists(digest string) bool {
+func (s *Store) exists(digest string) (bool, error) {
+	if digest == "" {
+		return false, nil
+	}
 	var st unix.Stat_t
-	return digest != "" && linux.Fstatat(s.sessions, recordFile(digest), &st) == nil
+	err := linux.Fstatat(s.sessions, recordFile(digest), &st)
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	}
+	return false, unavailable(err)
 }
 
 // stored reads a record of schema 1. Something that is no record counts as

@@ -19,6 +19,21 @@ import (
 	"tongs-agents/lockfile"
 )
 
+// TestUnseen: a record that cannot be looked at is not a missing one, of which
+// nothing would be left to do.
+func TestUnseen(t *testing.T) {
+	s, _ := openStore(t)
+	s.sessions.Close()
+	s.sessions = -1
+	_, err := s.Update(simple("s").Key, Rules{Wait: patience}, func(old *Record) (*Record, error) {
+		t.Error("change is called")
+		return nil, nil
+	})
+	if !errors.Is(err, ErrUnavailable) || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want ErrUnavailable", err)
+	}
+}
+
 func TestCreateRules(t *testing.T) {
 	s, path := openStore(t)
 	key := simple("s").Key

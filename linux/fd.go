@@ -28,9 +28,10 @@ func Openat(dir FD, name string, flags int, perm uint32) (FD, error) {
 	return FD(fd), nil
 }
 
-// Close closes fd. See close(2).
+// Close closes fd. See close(2). An interruption is no failure: the descriptor
+// is free, and the kernel goes on to write what it has of the file.
 func (fd FD) Close() error {
-	if err := unix.Close(int(fd)); err != nil {
+	if err := unix.Close(int(fd)); err != nil && err != unix.EINTR {
 		return callError("close", err)
 	}
 	return nil

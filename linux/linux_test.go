@@ -20,6 +20,9 @@ import (
 // itself and says that it is still there.
 const ignoreEnv = "LINUX_TEST_IGNORE"
 
+// With this one it closes its standard input and says what came of it.
+const closeEnv = "LINUX_TEST_CLOSE"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(ignoreEnv) != "" {
 		Ignore(unix.SIGPIPE, unix.SIGHUP, unix.SIGXFSZ)
@@ -27,6 +30,10 @@ func TestMain(m *testing.M) {
 			unix.Kill(unix.Getpid(), sig)
 		}
 		fmt.Print("alive")
+		return
+	}
+	if os.Getenv(closeEnv) != "" {
+		fmt.Print(Stdin.Close())
 		return
 	}
 	os.Exit(m.Run())
@@ -475,6 +482,21 @@ func TestIgnore(t *testing.T) {
 	cmd.Env = append(os.Environ(), ignoreEnv+"=1", "GORACE=atexit_sleep_ms=0")
 	if out, err := cmd.CombinedOutput(); string(out) != "alive" || err != nil {
 		t.Errorf("got %q, %v", out, err)
+	}
+}
+
+// TestCloseInterrupted: the descriptor is closed all the same.
+func TestCloseInterrupted(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for errno, want := range map[string]string{"EINTR": "<nil>", "EIO": "close: input/output error"} {
+		cmd := exec.Command("strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=close", "-e", "inject=close:error="+errno, exe)
+		cmd.Env = append(os.Environ(), closeEnv+"=1", "GORACE=atexit_sleep_ms=0")
+		if out, err := cmd.CombinedOutput(); string(out) != want || err != nil {
+			t.Errorf("%s: got %q, %v, want %q", errno, out, err, want)
+		}
 	}
 }
 

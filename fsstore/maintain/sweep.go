@@ -33,7 +33,7 @@ func (m *run) instances() {
 }
 
 func (m *run) instanceOver(i *fsstore.Instance, written time.Time) bool {
-	old := m.now.Sub(written) > keepUnknown
+	old := !written.IsZero() && m.now.Sub(written) > keepUnknown
 	if i == nil {
 		return old
 	}
@@ -50,7 +50,7 @@ func (m *run) launches() {
 		return
 	}
 	for _, l := range files {
-		if age(m.now, l.Written) > keepUnknown && (l.Err != nil || m.launchDead(l.Launch)) {
+		if l.Written > 0 && age(m.now, l.Written) > keepUnknown && (l.Err != nil || m.launchDead(l.Launch)) {
 			if err := m.store.RemoveLaunch(l.ID); !conflict(err) {
 				m.failed(err)
 			}

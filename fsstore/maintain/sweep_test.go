@@ -2,6 +2,7 @@ package maintain
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -256,6 +257,54 @@ func TestSweepInstances(t *testing.T) {
 		}
 		held.Release()
 		s.Close()
+	}
+}
+
+// TestUnseenAge: of a file whose time cannot be read nobody knows that it is old,
+// nor that it was durable before.
+func TestUnseenAge(t *testing.T) {
+	w := newWorld(t)
+	launch := "launches/" + strings.Repeat("0a", 16) + ".json"
+	w.write(launch, "{")
+	s := w.open()
+	held, err := s.HoldInstance("opencode", "p1", patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := &fsstore.Instance{Harness: "opencode", ID: "p1", PID: "9", ProcessStart: "9", BootID: "x", MachineID: "x", Sessions: []string{"s"}}
+	if err := held.Write(elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	held.Release()
+	c, err := s.Contents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace := filepath.Join(t.TempDir(), "trace")
+	entry := filepath.Join(w.dir, "resumable", w.record("dead", nil).SessionDigest()+".json")
+	options := []string{"-f", "-qq", "-y", "-o", trace, "-e", "trace=fsync,?newfstatat,?fstatat64", "-e", "inject=?newfstatat,?fstatat64:error=EIO", "-P", entry}
+	for _, dir := range []string{"sessions", "resumable", "launches"} {
+		options = append(options, "-P", filepath.Join(w.dir, dir)) // of names below it
+	}
+	strace := exec.Command("strace", append(options, exe, w.dir)...)
+	strace.Env = self("maintain").Env
+	w.add("dead", func(r *fsstore.Record) { r.PID = "4194304" })
+	if out, err := strace.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	check(t, "the launch", w.exists(launch), true)
+	check(t, "the index", w.exists("sessions/"+c.Instances()[0]), true)
+	calls, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(calls), "fsync(") || !strings.Contains(string(calls), entry+">)") {
+		t.Errorf("%s is not synced:\n%s", entry, calls)
 	}
 }
 
