@@ -2,6 +2,7 @@ GO          ?= go
 PREFIX      ?= $(HOME)/.local
 UNITDIR     ?= $(PREFIX)/share/systemd/user
 FUZZTIME    ?= 30s
+EVERY       ?= 1
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 RECORDINGS  := $(wildcard internal/hook/testdata/captures/*.jsonl)
 FLAGS       := -trimpath -ldflags '-s -w'
@@ -9,7 +10,7 @@ FLAGS       := -trimpath -ldflags '-s -w'
 export CGO_ENABLED = 0
 export DESTDIR PREFIX UNITDIR # for the shell: as text, whatever is in them
 
-.PHONY: all build run test stress e2e lint cross bench picture fuzz install uninstall dist help
+.PHONY: all build run test stress e2e faults powercut lint cross bench picture fuzz install uninstall dist help
 
 all: lint test build ## Lint, test, build
 
@@ -27,6 +28,12 @@ stress: ## 64 processes × 200 events on one session
 
 e2e: build ## Our hooks on real agents from npm, all or AGENTS="claude codex": docs/testing.md
 	$(GO) run ./internal/e2e -bin bin $(if $(STEPS),-steps $(STEPS)) $(AGENTS)
+
+faults: build ## Kill, and let fail, every system call of the programs
+	$(GO) run ./internal/faults -bin bin -every $(EVERY)
+
+powercut: build ## Cut the power of ext4, xfs and btrfs; needs root
+	$(GO) run ./internal/powercut -bin bin
 
 lint: ## gofmt, vet, staticcheck, go.mod
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }

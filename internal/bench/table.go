@@ -2,8 +2,9 @@ package main
 
 import (
 	"fmt"
-	"strings"
-	"unicode/utf8"
+	"os"
+
+	"tongs-agents/internal/mdtable"
 )
 
 // table is printed so that it is one in Markdown too.
@@ -16,33 +17,8 @@ type table struct {
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
 func (t *table) print() {
-	width := make([]int, len(t.head))
-	for _, row := range append([][]string{t.head}, t.rows...) {
-		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
-	}
-	rule := make([]string, len(t.head))
-	for i := range rule {
-		rule[i] = strings.Repeat("-", width[i])
-		if i > 0 {
-			rule[i] = rule[i][1:] + ":"
-		}
-	}
 	fmt.Printf("\n%s\n\n", t.title)
-	for _, row := range append([][]string{t.head, rule}, t.rows...) {
-		var line strings.Builder
-		for i, cell := range row {
-			blank := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
-				cell += blank
-			} else {
-				cell = blank + cell
-			}
-			line.WriteString("| " + cell + " ")
-		}
-		fmt.Println(line.String() + "|")
-	}
+	(&mdtable.Table{Head: t.head, Texts: 1, Rows: t.rows}).Print(os.Stdout)
 }
 
 // none is the figure that could not be had.
