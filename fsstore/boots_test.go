@@ -3,11 +3,14 @@ package fsstore
 import (
 	"testing"
 	"time"
+
+	"tongs-agents/linux"
 )
 
 func TestLastUp(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
-	at := func(ago time.Duration) time.Time { return now.Add(-ago) }
+	up := time.Duration(linux.Boottime()).Truncate(time.Second) // a stamp before that is of an earlier boot
+	at := func(ago time.Duration) time.Time { return now.Add(-up - ago) }
 	const hour = time.Hour
 	for _, test := range []struct {
 		name  string
