@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -292,10 +293,28 @@ func (s *stage) exit(ctx context.Context) error {
 		return err
 	}
 	s.open = nil
-	if _, err := open.expect(ctx, state{status: "ended"}); err != nil {
+	if err := s.hasEnded(ctx, append(open.past, open.id)); err != nil {
 		return err
 	}
 	return s.absent(ctx, "ps", open.id)
+}
+
+// hasEnded waits until one of the sessions that a process has worked on is
+// listed as ended. Codex ends them all when it is left, in any order, and of
+// one process the session with the last event is listed.
+func (s *stage) hasEnded(ctx context.Context, sessions []string) error {
+	return until(ctx, func() error {
+		rows, err := s.list(ctx, "status")
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if slices.Contains(sessions, r.Session) && r.Status == "ended" {
+				return nil
+			}
+		}
+		return fmt.Errorf("none of %v has ended: %v", sessions, rows)
+	})
 }
 
 // both has two sessions in one directory: one runs, the other is idle.
