@@ -33,9 +33,8 @@ type agent struct {
 	// cleanup lists the process.
 	lazy bool
 
-	unlike  map[string]state  // steps after which the state is not the usual one
-	unnamed string            // why no tool is named, if so
-	missing map[string]string // steps that the agent does not have, and why
+	unlike  map[string]state // steps after which the state is not the usual one
+	unnamed string           // why no tool is named, if so
 }
 
 // dialog is a question at the start of an agent, and the keys that answer it.

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 )
 
@@ -49,19 +52,27 @@ func (s *stage) evidence(ctx context.Context) string {
 		}
 		fmt.Fprintf(&b, "explain:\n%s\n", indent(string(text)))
 	}
-	if errors := s.hookErrors(); errors != "" {
-		fmt.Fprintf(&b, "hook-errors:\n%s\n", indent(errors))
+	if err := s.hookErrors(); err != nil {
+		fmt.Fprintln(&b, err)
 	}
 	return b.String()
 }
 
-// abandon ends the sessions in terminals and forgets them.
+// abandon ends the sessions and forgets them, and what their tools have left.
 func (s *stage) abandon(ctx context.Context) error {
+	var errs []error
 	for _, one := range s.sessions() {
-		if _, err := one.pane.tmux(ctx, "kill-pane", "-t", one.pane.id); err != nil {
-			return err
+		errs = append(errs, endBelow(one.root)) // before they are nobody's children
+		_, err := one.pane.tmux(ctx, "kill-pane", "-t", one.pane.id)
+		errs = append(errs, err)
+	}
+	for _, tool := range []string{allowedTool, guardedTool} {
+		for _, sign := range []string{".runs", ".ends"} {
+			if err := os.Remove(s.work + "/" + tool + sign); !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
 		}
 	}
 	s.open, s.two = nil, [2]*session{}
-	return nil
+	return errors.Join(errs...)
 }

@@ -16,18 +16,17 @@ import (
 // lab is where one agent runs: a home, a directory, a store, a terminal and a
 // model of its own.
 type lab struct {
-	agent           *agent
-	home, work, dir string
-	program         string // tongs-agents
-	env             []string
-	model           *model
-	terminal        terminal
-	expand          *strings.Replacer // of what the table says
-	state           string
+	agent       *agent
+	model       *model
+	work, state string // directories
+	program     string // tongs-agents
+	env         []string
+	expand      *strings.Replacer // of what the table says
+	terminal    terminal
 }
 
 // startLab installs our hooks into a new home below dir.
-func startLab(ctx context.Context, a *agent, dir, bin string, c cache) (*lab, error) {
+func startLab(ctx context.Context, a *agent, m *model, dir, bin string, c cache) (*lab, error) {
 	nodeModules, err := c.install(ctx, node())
 	if err != nil {
 		return nil, err
@@ -36,21 +35,19 @@ func startLab(ctx context.Context, a *agent, dir, bin string, c cache) (*lab, er
 	if err != nil {
 		return nil, err
 	}
+	home, temp := filepath.Join(dir, "home"), filepath.Join(dir, "tmp")
 	l := &lab{
-		agent: a, dir: dir, home: filepath.Join(dir, "home"), work: filepath.Join(dir, "work"), state: filepath.Join(dir, "state"),
+		agent: a, model: m, work: filepath.Join(dir, "work"), state: filepath.Join(dir, "state"),
 		program: filepath.Join(bin, "tongs-agents"),
 	}
-	for _, d := range []string{l.home, l.work, filepath.Join(dir, "tmp")} {
+	for _, d := range []string{home, temp, l.work} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, err
 		}
 	}
-	if l.model, err = startModel(); err != nil {
-		return nil, err
-	}
-	l.expand = strings.NewReplacer("{url}", l.model.url, "{model}", modelName, "{work}", l.work)
+	l.expand = strings.NewReplacer("{url}", m.url, "{model}", modelName, "{work}", l.work)
 	l.env = []string{
-		"HOME=" + l.home, "TMPDIR=" + filepath.Join(dir, "tmp"), "TONGS_AGENTS_STATE_DIR=" + l.state,
+		"HOME=" + home, "TMPDIR=" + temp, "TONGS_AGENTS_STATE_DIR=" + l.state,
 		"PATH=" + strings.Join([]string{filepath.Join(nodeModules, node().pkg, "bin"), filepath.Join(modules, ".bin"), os.Getenv("PATH")}, ":"),
 		"SHELL=/bin/sh", "TERM=xterm-256color", "LANG=C.UTF-8",
 	}
@@ -58,12 +55,12 @@ func startLab(ctx context.Context, a *agent, dir, bin string, c cache) (*lab, er
 		l.env = append(l.env, l.expand.Replace(v))
 	}
 	for name, text := range a.files {
-		if err := l.write(filepath.Join(l.home, name), l.expand.Replace(text), 0o600); err != nil {
+		if err := write(filepath.Join(home, name), l.expand.Replace(text), 0o600); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range []string{allowedTool, guardedTool} {
-		if err := l.write(filepath.Join(l.work, name), toolScript, 0o700); err != nil {
+		if err := write(filepath.Join(l.work, name), toolScript, 0o700); err != nil {
 			return nil, err
 		}
 	}
@@ -74,6 +71,8 @@ func startLab(ctx context.Context, a *agent, dir, bin string, c cache) (*lab, er
 		return nil, err
 	}
 	if len(a.prepare) > 0 {
+		ctx, cancel := context.WithTimeout(ctx, fetching)
+		defer cancel()
 		if _, err := l.run(ctx, "env", l.command(a.prepare, "")...); err != nil {
 			return nil, err
 		}
@@ -91,7 +90,7 @@ func (l *lab) command(argv []string, prompt string) []string {
 	return words
 }
 
-func (l *lab) write(path, text string, mode fs.FileMode) error {
+func write(path, text string, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -103,6 +102,7 @@ func (l *lab) run(ctx context.Context, name string, args ...string) ([]byte, err
 	cmd := exec.CommandContext(ctx, name, args...)
 	var stderr bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stderr = l.work, l.env, &stderr
+	cmd.WaitDelay = again // what it leaves behind may hold its output
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w\n%s%s", filepath.Base(name), strings.Join(args, " "), err, stderr.Bytes(), out)
@@ -124,7 +124,6 @@ type row struct {
 	Mode    string `json:"mode"`
 	Event   string `json:"last_event"`
 	TTY     string `json:"tty"`
-	Started int64  `json:"started"`
 }
 
 func (r row) String() string {
@@ -149,11 +148,15 @@ func (l *lab) cleanup(ctx context.Context) error {
 	return err
 }
 
-// hookErrors returns what hooks could not do.
-func (l *lab) hookErrors() string {
-	text, err := os.ReadFile(filepath.Join(l.state, "hook-errors"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err.Error()
+// hookErrors returns what hooks could not do since it was last asked.
+func (l *lab) hookErrors() error {
+	path := filepath.Join(l.state, "hook-errors")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return string(text)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fmt.Errorf("hook-errors: %s", text), os.Remove(path))
 }

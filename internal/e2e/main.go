@@ -106,43 +106,49 @@ func choose[T any](kind string, all []T, names []string, name func(T) string) ([
 // hopeless is after how many failed steps in a row an agent is given up.
 const hopeless = 3
 
-// act takes the steps with one agent. Whatever it has started has ended when it returns.
+// act takes the steps with one agent. Whatever it has started has ended when it
+// returns. The error is one that concerns the other agents, too.
 func act(ctx context.Context, a *agent, dir, bin string, c cache, chosen []step, result *report) (err error) {
-	defer func() { err = errors.Join(err, endAll()) }()
-	l, err := startLab(ctx, a, dir, bin, c)
+	defer func() { err = errors.Join(err, endBelow(os.Getpid())) }()
+	m, err := startModel()
 	if err != nil {
 		return err
 	}
-	defer l.model.stop()
+	defer m.stop()
+	l, labErr := startLab(ctx, a, m, dir, bin, c)
 	s := &stage{lab: l}
 	inARow := 0 // failed steps
-	for _, step := range chosen {
-		if why := a.missing[step.name]; why != "" {
-			result.missing(a, step, why)
-			continue
-		}
-		if inARow == hopeless {
-			result.add(a, step, 0, errors.New("not tried"))
-			continue
-		}
+	for i, step := range chosen {
 		begin := time.Now()
-		err := step.take(s, ctx)
+		var err error
+		switch {
+		case labErr != nil && i == 0:
+			err = labErr
+		case labErr != nil || inARow == hopeless:
+			err = errors.New("not tried")
+		default:
+			err = s.try(ctx, step)
+		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		inARow++
 		if err == nil {
 			inARow = 0
-		} else {
-			inARow++
-			err = fmt.Errorf("%w\n%s", err, s.evidence(ctx))
-			if abandon := s.abandon(ctx); abandon != nil {
-				return errors.Join(err, abandon)
-			}
 		}
 		result.add(a, step, time.Since(begin), err)
-		if remark := a.remark(step.name); remark != "" {
-			result.note(a, step, remark)
-		}
 	}
 	return nil
+}
+
+// try takes a step. The error of one that fails has what tells why.
+func (s *stage) try(ctx context.Context, step step) error {
+	err := step.take(s, ctx)
+	if err == nil {
+		err = s.hookErrors()
+	}
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(fmt.Errorf("%w\n%s", err, s.evidence(ctx)), s.abandon(ctx))
 }

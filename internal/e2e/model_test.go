@@ -159,6 +159,7 @@ func TestRequestsThatAreNoTurn(t *testing.T) {
 		"no such":   `{"messages": [{"role": "user", "content": "turn-99"}], "tools": [{"function": {"name": "bash"}}]}`,
 		"no tools":  `{"messages": [{"role": "user", "content": "` + m.fails().Prompt + `"}]}`,
 		"no shell":  `{"messages": [{"role": "user", "content": "` + m.runs("./it", false).Prompt + `"}], "tools": [{"function": {"name": "read"}}]}`,
+		"restored":  `{"messages": [{"role": "user", "content": "` + m.fails().Prompt + m.answers().Prompt + `"}], "tools": [{}]}`,
 		"not alone": `{"messages": [{"role": "user", "content": "` + m.holds().Prompt + `"}, {"role": "user", "content": "` + m.answers().Prompt + `"}], "tools": [{}]}`,
 	} {
 		if status, body := post(t, m, "/v1/chat/completions", request); status != 200 || !strings.Contains(body, answer) {

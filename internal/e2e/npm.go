@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"time"
 )
 
 // release is a pinned release of a package of npm.
@@ -21,6 +22,9 @@ func node() release {
 	}
 	return release{"node", "node-linux-" + arch, "24.22.3"}
 }
+
+// fetching is what an installation may take.
+const fetching = 15 * time.Minute
 
 // cache is a directory that keeps what was installed, each release in its own.
 type cache string
@@ -59,8 +63,10 @@ func (c cache) install(ctx context.Context, r release) (string, error) {
 	if err := os.WriteFile(filepath.Join(temp, "package.json"), []byte("{}\n"), 0o644); err != nil {
 		return "", err
 	}
+	ctx, cancel := context.WithTimeout(ctx, fetching)
+	defer cancel()
 	cmd := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error", r.pkg+"@"+r.version)
-	cmd.Dir = temp
+	cmd.Dir, cmd.WaitDelay = temp, again
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm install %s@%s: %w\n%s", r.pkg, r.version, err, output)
 	}

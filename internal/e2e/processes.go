@@ -47,10 +47,11 @@ func below(pid int) ([]proc.Stat, error) {
 	return found, nil
 }
 
-// endAll ends every process below this one, and those that they start meanwhile.
-func endAll() error {
+// endBelow ends every process that descends from pid, also those that they start
+// meanwhile.
+func endBelow(pid int) error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(pause) {
-		left, err := below(os.Getpid())
+		left, err := below(pid)
 		if err != nil || len(left) == 0 {
 			return err
 		}

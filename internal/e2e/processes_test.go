@@ -12,7 +12,10 @@ import (
 	"tongs-agents/proc"
 )
 
-func TestBelow(t *testing.T) {
+func TestEndBelow(t *testing.T) {
+	if err := adopt(); err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command("sh", "-c", "sleep 600 & echo $!; wait")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -38,9 +41,12 @@ func TestBelow(t *testing.T) {
 		if !slices.ContainsFunc(found, func(st proc.Stat) bool { return st.PID == pid }) {
 			t.Errorf("%d is not among %v", pid, found)
 		}
-		if err := kill(strconv.Itoa(pid)); err != nil {
-			t.Error(err)
-		}
+	}
+	if err := endBelow(os.Getpid()); err != nil {
+		t.Error(err)
+	}
+	if found, err = below(os.Getpid()); err != nil || len(found) > 0 {
+		t.Errorf("left: %v, %v", found, err)
 	}
 	for _, bad := range []string{"", "0", "1", "-1", "all"} {
 		if kill(bad) == nil {

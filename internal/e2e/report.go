@@ -4,21 +4,21 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"tongs-agents/internal/mdtable"
 )
 
-// report is a table of agents and steps, in Markdown, with notes below.
+// report is a table of agents and steps, with notes below.
 type report struct {
-	head   []string
-	rows   [][]string
+	table  mdtable.Table
 	notes  []string
 	failed int
 }
 
 func newReport(steps []step) *report {
-	r := &report{head: []string{"agent"}}
+	r := &report{table: mdtable.Table{Head: []string{"agent"}, Texts: 1 + len(steps)}}
 	for _, s := range steps {
-		r.head = append(r.head, s.name)
+		r.table.Head = append(r.table.Head, s.name)
 	}
 	return r
 }
@@ -34,50 +34,27 @@ func (r *report) add(a *agent, s step, took time.Duration, err error) {
 	if err != nil {
 		fmt.Println(indent(err.Error()))
 	}
-	r.cell(a, word)
-}
-
-// missing notes that an agent does not have a step.
-func (r *report) missing(a *agent, s step, why string) {
-	r.note(a, s, why)
-	r.cell(a, "n/a")
-}
-
-func (r *report) note(a *agent, s step, text string) {
-	r.notes = append(r.notes, fmt.Sprintf("%s, %s: %s", a.id, s.name, text))
-}
-
-func (r *report) cell(a *agent, text string) {
 	name := a.id + " " + a.version
-	if len(r.rows) == 0 || r.rows[len(r.rows)-1][0] != name {
-		r.rows = append(r.rows, []string{name})
+	rows := r.table.Rows
+	if len(rows) == 0 || rows[len(rows)-1][0] != name {
+		rows = append(rows, []string{name})
 	}
-	last := &r.rows[len(r.rows)-1]
-	*last = append(*last, text)
+	last := &rows[len(rows)-1]
+	*last = append(*last, word)
+	r.table.Rows = rows
+	if remark := a.remark(s.name); remark != "" {
+		r.notes = append(r.notes, fmt.Sprintf("%s, %s: %s", a.id, s.name, remark))
+	}
 }
 
 func (r *report) String() string {
-	width := make([]int, len(r.head))
-	for _, row := range append([][]string{r.head}, r.rows...) {
-		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
-	}
-	rule := make([]string, len(r.head))
-	for i, w := range width {
-		rule[i] = strings.Repeat("-", w)
-	}
 	var b strings.Builder
-	for _, row := range append([][]string{r.head, rule}, r.rows...) {
-		for i, cell := range row {
-			fmt.Fprintf(&b, "| %-*s ", width[i], cell)
-		}
-		b.WriteString("|\n")
-	}
+	b.WriteString("\n")
+	r.table.Print(&b) // a Builder takes everything
 	if len(r.notes) > 0 {
 		b.WriteString("\n- " + strings.Join(r.notes, "\n- ") + "\n")
 	}
-	return "\n" + b.String()
+	return b.String()
 }
 
 func indent(text string) string {

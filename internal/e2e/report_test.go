@@ -6,19 +6,22 @@ import (
 )
 
 func TestReport(t *testing.T) {
-	a, b := &agent{id: "claude", version: "2.1"}, &agent{id: "pi", version: "1.6"}
-	r := newReport([]step{{name: "start"}, {name: "ask"}})
-	r.add(a, step{name: "start"}, 0, nil)
+	a, b := &agent{id: "claude", version: "2.1"}, &agent{
+		id: "pi", version: "1.6", unnamed: "it has none", unlike: map[string]state{"ask": {"idle", true, "it never asks"}},
+	}
+	r := newReport([]step{{name: "tool"}, {name: "ask"}})
+	r.add(a, step{name: "tool"}, 0, nil)
 	r.add(a, step{name: "ask"}, 0, errors.New("no"))
-	r.add(b, step{name: "start"}, 0, nil)
-	r.missing(b, step{name: "ask"}, "it never asks")
+	r.add(b, step{name: "tool"}, 0, nil)
+	r.add(b, step{name: "ask"}, 0, nil)
 	const want = `
-| agent      | start | ask  |
-| ---------- | ----- | ---- |
-| claude 2.1 | ok    | FAIL |
-| pi 1.6     | ok    | n/a  |
+| agent      | tool | ask  |
+| ---------- | ---- | ---- |
+| claude 2.1 | ok   | FAIL |
+| pi 1.6     | ok   | ok   |
 
-- pi, ask: it never asks
+- pi, tool: no tool is named: it has none
+- pi, ask: idle after cleanup: it never asks
 `
 	if got := r.String(); got != want {
 		t.Errorf("got %s\nwant %s", got, want)

@@ -80,6 +80,9 @@ func (s *stage) start(ctx context.Context) error {
 // check looks at what does not change during a session.
 func (s *stage) check(r row, mode string) error {
 	var errs []error
+	if r.Harness != s.agent.id {
+		errs = append(errs, fmt.Errorf("the agent is %s", r.Harness))
+	}
 	if r.Mode != mode {
 		errs = append(errs, fmt.Errorf("the mode is %s, not %s", r.Mode, mode))
 	}
@@ -374,10 +377,13 @@ func (s *stage) kill(ctx context.Context) error {
 
 // headless is a run without a terminal.
 func (s *stage) headless(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*patience)
+	defer cancel()
 	t := s.model.runs("./"+allowedTool, false)
 	var output strings.Builder
 	cmd := exec.CommandContext(ctx, "env", s.command(s.agent.headless, t.Prompt)...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.work, s.env, &output, &output
+	cmd.WaitDelay = again
 	if err := cmd.Start(); err != nil {
 		return err
 	}
