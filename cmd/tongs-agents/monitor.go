@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"tongs-agents/fsstore"
 	"tongs-agents/fsstore/liveness"
 	"tongs-agents/fsstore/maintain"
-	"tongs-agents/internal/desktop"
 	"tongs-agents/internal/focus"
 	"tongs-agents/internal/listing"
 	"tongs-agents/internal/monitor"
@@ -111,19 +109,6 @@ func notifyOf(warn func(error)) (rows func([]*fsstore.Annotated), end func()) {
 			notifier.Follow(c)
 		}
 	}, notifier.Close
-}
-
-// newNotifier shows notifications; a click on one brings the session to the
-// front.
-func newNotifier(warn func(error)) *desktop.Notifier {
-	return desktop.NewNotifier(desktop.Config{
-		Focus: func(row *fsstore.Annotated) {
-			if r := focus.Focus(context.Background(), row); !r.OK() {
-				warn(fmt.Errorf("focus: %s", r.Reason))
-			}
-		},
-		Warn: warn,
-	})
 }
 
 // checkScreen says why a view cannot be drawn.
