@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 
 // machine is one whose power is cut: a file system and the programs.
 type machine struct {
+	ctx context.Context // done: stop between two programs
 	fileSystem
 	dir, bin string
 	shelf    *shelf
@@ -54,6 +56,9 @@ func (m *machine) try(random int, seed uint64) (row, error) {
 		cuts = append(cuts, cut{source.IntN(len(d.log) + 1), func() bool { return source.IntN(2) == 0 }})
 	}
 	for i, c := range cuts {
+		if err := context.Cause(m.ctx); err != nil {
+			return r, err
+		}
 		found, err := m.survivors(after(base, d.log, c), h, c.moment)
 		if err != nil {
 			return r, err

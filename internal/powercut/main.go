@@ -22,6 +22,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -57,8 +58,12 @@ func main() {
 }
 
 // stage runs this program again in a mount namespace, so that nothing stays
-// mounted when it ends, however that comes, and in a pid namespace, so that
-// the maintenance finds no agents but ours.
+// mounted when it ends, and in a pid namespace, so that the maintenance finds no
+// agents but ours.
+//
+// The one that runs must not be killed: its disks are mounted, and nobody else
+// could answer what the kernel still asks of them. It ends by itself once its
+// standard input does, which this process holds.
 func stage() error {
 	if os.Geteuid() != 0 {
 		return errors.New("only root can mount a file system: sudo make powercut")
@@ -73,8 +78,6 @@ func stage() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -87,10 +90,20 @@ func stage() error {
 	if err := os.WriteFile(agent, program, 0o700); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, agent, os.Args[1:]...)
+	cmd := exec.Command(agent, os.Args[1:]...)
 	cmd.Env = append(os.Environ(), envDir+"="+dir)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID, Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID,
+		Setpgid:    true, // Ctrl-C is for this process
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, func() { in.Close() })
 	return cmd.Run()
 }
 
@@ -114,6 +127,11 @@ func run(dir, bin string, names []string, cuts int, seed uint64) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		cancel(errors.New("interrupted"))
+	}()
 	began := time.Now()
 	var rows []row
 	for _, name := range names {
@@ -121,7 +139,7 @@ func run(dir, bin string, names []string, cuts int, seed uint64) error {
 		if i < 0 {
 			return fmt.Errorf("-fs %s: not one of %s", name, strings.Join(names, ", "))
 		}
-		m := &machine{dir: dir, bin: bin, shelf: shelf, fileSystem: fileSystems[i]}
+		m := &machine{ctx: ctx, dir: dir, bin: bin, shelf: shelf, fileSystem: fileSystems[i]}
 		r, err := m.try(cuts, seed)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

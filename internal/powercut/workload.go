@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -164,6 +165,9 @@ func (m *machine) work(d *disk, dir string) (*history, error) {
 	h := &history{files: map[string][]version{}}
 	state := stateOf(dir)
 	for round := range rounds {
+		if err := context.Cause(m.ctx); err != nil {
+			return nil, err
+		}
 		for _, c := range []command{
 			hook("hooked", []string{"UserPromptSubmit", "Stop"}[round%2]),
 			imported(live(round%3, round)),
