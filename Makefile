@@ -7,7 +7,7 @@ ARCHS       ?= arm64 arm 386 riscv64
 PACKAGES    ?= ./...
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 RECORDINGS  := $(wildcard internal/hook/testdata/captures/*.jsonl)
-FLAGS       := -trimpath -ldflags '-s -w'
+FLAGS       := -trimpath -ldflags '-s -w' -ldflags 'tongs-agents/cmd/tongs-agents-hook=-s -w -E main.entry'
 
 export CGO_ENABLED = 0
 export DESTDIR PREFIX UNITDIR # for the shell: as text, whatever is in them

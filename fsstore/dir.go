@@ -14,14 +14,17 @@ import (
 
 // StateDir returns the state directory that the environment names: absolute
 // and without a slash at its end. Empty and relative values count as unset.
-func StateDir() (string, error) {
-	if dir := absoluteEnv("TONGS_AGENTS_STATE_DIR"); dir != "" {
+func StateDir() (string, error) { return StateDirOf(getenv) }
+
+// StateDirOf is StateDir in the environment that getenv knows.
+func StateDirOf(getenv func(name string) string) (string, error) {
+	if dir := absolute(getenv("TONGS_AGENTS_STATE_DIR")); dir != "" {
 		return dir, nil
 	}
-	if dir := absoluteEnv("XDG_STATE_HOME"); dir != "" {
+	if dir := absolute(getenv("XDG_STATE_HOME")); dir != "" {
 		return dir + "/tongs-agents", nil
 	}
-	home, err := HomeDir()
+	home, err := homeDir(getenv)
 	if err != nil {
 		return "", err
 	}
@@ -30,8 +33,10 @@ func StateDir() (string, error) {
 
 // HomeDir returns the home directory of the user: that of the environment, if
 // it is absolute, else that of the password file.
-func HomeDir() (string, error) {
-	home := absoluteEnv("HOME")
+func HomeDir() (string, error) { return homeDir(getenv) }
+
+func homeDir(getenv func(name string) string) (string, error) {
+	home := absolute(getenv("HOME"))
 	if home == "" {
 		home = passwdHome(syscall.Geteuid())
 	}
@@ -57,8 +62,13 @@ func MakeDir(state, name string) error {
 	return made.Close()
 }
 
-func absoluteEnv(name string) string {
-	dir, _ := syscall.Getenv(name)
+func getenv(name string) string {
+	value, _ := syscall.Getenv(name)
+	return value
+}
+
+// absolute is the path of a directory that a variable names, empty if none is.
+func absolute(dir string) string {
 	if !strings.HasPrefix(dir, "/") {
 		return ""
 	}

@@ -55,18 +55,29 @@ func cmdline(path string) ([]string, error) {
 
 // Environ returns the environment that a process was started with, each
 // variable as NAME=VALUE, unless it wrote over it. One of 256 KiB or more is
-// [ErrFormat]: whether it lacks a variable could not be told.
+// [ErrFormat].
 func (root FS) Environ(pid int) ([]string, error) {
-	path := root.path(pid, "environ")
-	buf := make([]byte, 256<<10)
-	data, err := read(path, buf)
-	if err == nil && len(data) == len(buf) {
-		err = &fs.PathError{Op: "read", Path: path, Err: ErrFormat}
-	}
+	data, err := environ(root.path(pid, "environ"), make([]byte, 256<<10))
 	if err != nil {
 		return nil, err
 	}
 	return splitArgs(string(data)), nil
+}
+
+// OwnEnviron fills space with the environment that the caller was started
+// with, a NUL behind each variable. One that does not fit is [ErrFormat].
+func (root FS) OwnEnviron(space []byte) ([]byte, error) {
+	return environ(string(root)+"/self/environ", space)
+}
+
+// environ reads an environment. Of one that fills the space it could not be
+// told whether it lacks a variable.
+func environ(path string, space []byte) ([]byte, error) {
+	data, err := read(path, space)
+	if err == nil && len(data) == len(space) {
+		err = &fs.PathError{Op: "read", Path: path, Err: ErrFormat}
+	}
+	return data, err
 }
 
 // splitArgs drops the empty arguments at the end: a program that writes a

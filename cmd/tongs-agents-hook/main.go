@@ -37,7 +37,7 @@ func main() {
 		unix.Exit(1)
 	}
 	text, err := hook.Run(linux.Stdin, boottime)
-	if v, _ := unix.Getenv("TONGS_AGENTS_DEBUG"); v == "1" {
+	if hook.Getenv("TONGS_AGENTS_DEBUG") == "1" {
 		debug(text, err)
 	}
 }

@@ -32,11 +32,11 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(bin)
-	for path, pkg := range map[string]string{hookPath(): ".", standinPath(): "./testdata/standin"} {
-		build := exec.Command("go", "build", "-trimpath", "-o", path, pkg)
+	for path, args := range map[string][]string{hookPath(): {"-ldflags=-E main.entry", "."}, standinPath(): {"./testdata/standin"}} {
+		build := exec.Command("go", append([]string{"build", "-trimpath", "-o", path}, args...)...)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "go build %s: %v\n%s", pkg, err, out)
+			fmt.Fprintf(os.Stderr, "go build %s: %v\n%s", path, err, out)
 			return 1
 		}
 	}

@@ -133,7 +133,7 @@ func (r release) build(bin, arch string) error {
 	return run([]string{
 		"CGO_ENABLED=0", "GOOS=linux", "GOARCH=" + arch, "GOAMD64=v1", "GOARM64=v8.0", "GOARM=6", "GO386=sse2",
 		"GORISCV64=rva20u64", "GOEXPERIMENT=", "GOFIPS140=off",
-	}, "build", "-trimpath", "-buildvcs=false", "-tags=", "-ldflags=-s -w -X main.version="+r.version, "-o", bin+"/", "./cmd/...")
+	}, "build", "-trimpath", "-buildvcs=false", "-tags=", "-ldflags=-s -w -X main.version="+r.version, "-ldflags=./cmd/tongs-agents-hook=-s -w -E main.entry", "-o", bin+"/", "./cmd/...")
 }
 
 func run(env []string, args ...string) error {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"debug/elf"
 	"fmt"
 	"io"
 	"os"
@@ -115,6 +116,19 @@ func TestReproducible(t *testing.T) {
 	}
 	if page := files[name+"/share/man/man1/tongs-agents-hook.1"]; !strings.Contains(string(page), `"2023-11-14" "tongs\-agents 1.2.3"`) {
 		t.Errorf("got\n%s", page)
+	}
+	hook, err := elf.NewFile(bytes.NewReader(files[name+"/bin/tongs-agents-hook"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := make([]byte, 16)
+	text := hook.Section(".text")
+	if _, err := text.ReadAt(first, int64(hook.Entry-text.Addr)); err != nil {
+		t.Fatal(err)
+	}
+	// Its first instruction on amd64; the runtime's own entry is a jump.
+	if begin := []byte{0x48, 0x89, 0xe6}; runtime.GOARCH == "amd64" && !bytes.HasPrefix(first, begin) {
+		t.Errorf("the hook begins with % x, not with main.entry", first)
 	}
 	shipped := filepath.Join(t.TempDir(), "tongs-agents")
 	if err := os.WriteFile(shipped, files[name+"/bin/tongs-agents"], 0o700); err != nil {

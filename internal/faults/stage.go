@@ -77,7 +77,7 @@ func buildTraced(dir string) error {
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		return err
 	}
-	cmd := exec.Command("go", "build", "-overlay", overlay, "-trimpath", "-ldflags", "-s -w",
+	cmd := exec.Command("go", "build", "-overlay", overlay, "-trimpath", "-ldflags=-s -w", "-ldflags=./cmd/"+hookProgram+"=-s -w -E main.entry",
 		"-o", filepath.Join(dir, tracedDir)+"/", "./cmd/"+cliProgram, "./cmd/"+hookProgram)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

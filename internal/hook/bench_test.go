@@ -33,7 +33,7 @@ func BenchmarkDecodePayload(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				p, err := decodePayload(jsonstream.NewReader(bytes.NewReader(text).Read, space[:]), hooks)
+				p, err := decodePayload(jsonstream.NewReader(bytes.NewReader(text).Read, input.space[:]), hooks)
 				if err != nil || p.tool != "Read" {
 					b.Fatal(p, err)
 				}

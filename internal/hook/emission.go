@@ -46,7 +46,7 @@ func readEmission(c command, scanner *jsonstream.Scanner, e event) (change, erro
 	m.name = cut(name, fsstore.MaxEvent-len(id)-1)
 	m.key.Harness = id
 	m.boot, _ = proc.Root.BootID()
-	if getenv("TONGS_AGENTS_PRIVATE") == "1" {
+	if Getenv("TONGS_AGENTS_PRIVATE") == "1" {
 		m.detail, m.title = "", ""
 	}
 	return m, nil

@@ -33,6 +33,7 @@ type change interface {
 // boottime is when the process began, by CLOCK_BOOTTIME. The text says what
 // was recorded; the error says why nothing was.
 func Run(in linux.FD, boottime int64) (string, error) {
+	readEnviron()
 	// os.Args would link package os, whose start costs more than this file.
 	args, err := proc.Root.OwnCmdline()
 	if err != nil || len(args) == 0 {
@@ -43,8 +44,8 @@ func Run(in linux.FD, boottime int64) (string, error) {
 
 // RunArgs is Run with given arguments.
 func RunArgs(args []string, in linux.FD, boottime int64) (string, error) {
-	scanner := jsonstream.NewReader((&stdin{fd: in}).Read, space[:])
-	if getenv("TONGS_AGENTS_DISABLE") == "1" {
+	scanner := openInput(in)
+	if Getenv("TONGS_AGENTS_DISABLE") == "1" {
 		scanner.Skip() // see decodePayload
 		return "", dropped("disabled by TONGS_AGENTS_DISABLE")
 	}
@@ -118,7 +119,7 @@ func readEvent(c command, scanner *jsonstream.Scanner, e event) (change, error) 
 	if h != c.agent && !p.proof {
 		return nil, dropped("hook of " + c.agent.ID + " run by " + h.ID + " with a payload that is not its own")
 	}
-	if getenv("TONGS_AGENTS_PRIVATE") == "1" {
+	if Getenv("TONGS_AGENTS_PRIVATE") == "1" {
 		p.message, p.lastMessage, p.title = "", "", ""
 	}
 	e.payload, e.harness, e.owner = p, h, owner
@@ -141,7 +142,7 @@ func readEvent(c command, scanner *jsonstream.Scanner, e event) (change, error) 
 
 // store makes the change and returns the record that was written, if any.
 func store(c change) (*fsstore.Record, error) {
-	dir, err := fsstore.StateDir()
+	dir, err := fsstore.StateDirOf(Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +168,7 @@ func noted(err error) error {
 	if errors.As(err, &drop) || errors.Is(err, fsstore.ErrStale) {
 		return err
 	}
-	if dir, dirErr := fsstore.StateDir(); dirErr == nil {
+	if dir, dirErr := fsstore.StateDirOf(Getenv); dirErr == nil {
 		fsstore.NoteHookError(dir, err.Error(), time.Now().Unix()) // best effort
 	}
 	return err

@@ -81,7 +81,7 @@ func (t *LaunchTrace) Undo() error {
 // long one the beginning. TONGS_AGENTS_PRIVATE=1 keeps the program alone, since
 // an argument may be a prompt.
 func launchArgv(argv []string) []string {
-	if getenv("TONGS_AGENTS_PRIVATE") == "1" {
+	if Getenv("TONGS_AGENTS_PRIVATE") == "1" {
 		argv = argv[:1]
 	}
 	var kept []string

@@ -69,7 +69,7 @@ func newNotice(name, agent string) *event {
 }
 
 func createStore() (*fsstore.Store, error) {
-	dir, err := fsstore.StateDir()
+	dir, err := fsstore.StateDirOf(Getenv)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func readSnapshot(c command, scanner *jsonstream.Scanner, e event) (action, erro
 	if err := d.decode(); err != nil {
 		return nil, err
 	}
-	if getenv("TONGS_AGENTS_PRIVATE") == "1" {
+	if Getenv("TONGS_AGENTS_PRIVATE") == "1" {
 		for i := range s.entries {
 			s.entries[i].title = ""
 		}
@@ -72,7 +72,7 @@ func (s *snapshot) identify() {
 // does. So it is with a record that cannot be written, which keeps none of the
 // others back.
 func (s *snapshot) do() (string, error) {
-	dir, err := fsstore.StateDir()
+	dir, err := fsstore.StateDirOf(Getenv)
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"tongs-agents/internal/jsonstream"
 	"tongs-agents/linux"
 )
 
@@ -19,9 +20,20 @@ var (
 	errSlow   = errors.New("standard input: no whole payload in 5 s")
 )
 
-// space is the buffer of standard input. Of a static one only the pages that a
-// payload fills are ever touched.
-var space [readSize]byte
+// input is standard input and what is read of it. Of static memory only the
+// pages that a payload fills are ever touched.
+var input struct {
+	stdin
+	jsonstream.Scanner
+	space [readSize]byte
+}
+
+// openInput returns a scanner of a descriptor. There is one at a time.
+func openInput(fd linux.FD) *jsonstream.Scanner {
+	input.stdin = stdin{fd: fd}
+	input.Scanner = *jsonstream.NewReader(input.stdin.Read, input.space[:])
+	return &input.Scanner
+}
 
 // stdin reads a descriptor with bounded patience. It may be anything: a pipe
 // that nobody closes, a file, a socket, nothing.

@@ -47,7 +47,7 @@ func (e *event) surroundings(store *fsstore.Store) *surroundings {
 // else what the process looks like.
 func (e *event) mode() string {
 	for _, m := range e.harness.Hooks.Modes {
-		if v := getenv(m.Variable); v != "" && strings.HasPrefix(v, m.Prefix) {
+		if v := Getenv(m.Variable); v != "" && strings.HasPrefix(v, m.Prefix) {
 			return m.Mode
 		}
 	}
@@ -74,7 +74,7 @@ func (e *event) launchEnv(store *fsstore.Store, mode string) []fsstore.Var {
 // inherited further than that, by whatever the command leaves running, so an
 // ancestor must be the launched process.
 func (e *event) launch(store *fsstore.Store) (fsstore.Launch, bool) {
-	id := getenv(fsstore.EnvLaunchID)
+	id := Getenv(fsstore.EnvLaunchID)
 	if !fsstore.IsLaunchID(id) {
 		return fsstore.Launch{}, false
 	}

@@ -2,7 +2,6 @@ package hook
 
 import (
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"tongs-agents/fsstore"
@@ -40,15 +39,19 @@ var terminals = [...]struct{ variable, name string }{
 // terminal. What a record could not hold is left out.
 func terminalEnv() []fsstore.Var {
 	var env []fsstore.Var
-	for _, entry := range syscall.Environ() {
-		name, value, _ := strings.Cut(entry, "=")
+	eachVariable(func(name, value string) {
 		if value == "" || !isTerminalVar(name) || len(env) == fsstore.MaxEnv-2 { // room for the launch
-			continue
+			return
+		}
+		for _, v := range env {
+			if v.Name == name { // the first one counts, as for getenv(3)
+				return
+			}
 		}
 		if len(name) <= fsstore.MaxEnvName && len(value) <= fsstore.MaxEnvValue && utf8.ValidString(name) && utf8.ValidString(value) {
 			env = append(env, fsstore.Var{Name: name, Value: value})
 		}
-	}
+	})
 	return env
 }
 
@@ -75,9 +78,4 @@ func terminalName(env []fsstore.Var) string {
 		}
 	}
 	return program
-}
-
-func getenv(name string) string {
-	value, _ := syscall.Getenv(name)
-	return value
 }

@@ -63,6 +63,7 @@ int main(int argc, char **argv) {
 	struct termios terminal;
 	ioctl(0, TCGETS, &terminal);
 
+	slurp("/proc/self/environ", sizeof buf);
 	slurp("/proc/self/cmdline", 4096);
 	int parent = getppid();
 	char path[64];
