@@ -34,8 +34,8 @@ func newMonitor() *cobra.Command {
 the list up to date as cleanup does. enter brings the terminal of the selected
 session to the front, n selects the next one that needs you, / shows only what
 matches, space shows the details, ? has all keys. With --sidebar it fits a pane of
-30 columns; with --exit-on-focus it ends once a session is in front, as a popup of
-tmux should:
+30 columns; with --exit-on-focus it ends once a session was focused, and says so
+if not all could be done. In tmux it can be a popup and a sidebar:
 
   bind-key a display-popup -E -w 90% -h 60% 'tongs-agents monitor --exit-on-focus'
   bind-key A split-window -hb -l 30 'tongs-agents monitor --sidebar'
@@ -86,13 +86,17 @@ With --once it prints what the view would show, a row a line, and ends.`,
 				c.Notify = notifyOf
 			}
 			debug.SetGCPercent(100) // unlike other commands it lives long
-			return fail(monitor.Run(cmd.Context(), c))
+			focused, err := monitor.Run(cmd.Context(), c)
+			if err == nil && focused.State == focus.Partial {
+				err = printFocus(cmd.OutOrStdout(), focused, false)
+			}
+			return fail(err)
 		},
 	}
 	f.register(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&c.Sidebar, "sidebar", false, "a sign, the repo and the age only, for a pane of 30 columns")
-	flags.BoolVar(&c.ExitOnFocus, "exit-on-focus", false, "end once a session is in front")
+	flags.BoolVar(&c.ExitOnFocus, "exit-on-focus", false, "end once a session was focused")
 	flags.BoolVar(&notify, "notify", false, "show a notification when a session comes to need you")
 	flags.BoolVar(&c.NoMaintain, "no-maintain", false, "only look: remove, add and correct nothing")
 	flags.BoolVar(&once, "once", false, "print one frame with all rows, and end")

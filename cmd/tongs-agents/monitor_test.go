@@ -296,4 +296,7 @@ func TestMonitorFocus(t *testing.T) {
 	if got := strings.TrimSpace(s.run("s", "display-message", "-p", "#{window_index}")); got != "0" {
 		t.Errorf("window %s is in front, want that of the session", got)
 	}
+	until("what is missing", func() bool {
+		return strings.Contains(s.run("s", "capture-pane", "-p", "-J", "-t", ":1"), "; the session is detached: tmux")
+	})
 }

@@ -18,6 +18,7 @@ func newNotifier(warn func(error)) *desktop.Notifier {
 				warn(fmt.Errorf("focus: %s", r.Reason))
 			}
 		},
-		Warn: warn,
+		InFront: focus.InFront,
+		Warn:    warn,
 	})
 }

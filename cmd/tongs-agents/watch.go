@@ -43,8 +43,9 @@ said: quote them. While the command runs, later changes of one session become on
 from the first state to the last.
 
 --notify shows a notification on the desktop when a session comes to need you, and
-takes it back when it no longer does. It shows none for the tmux pane that you
-look at (with the option focus-events).`,
+takes it back when it no longer does. It shows none for one that you look at: in
+the active window, as far as docs/terminals.md says that this is known, or in the
+tmux pane that has the focus (with the option focus-events).`,
 		Example: `  tongs-agents watch --here
   tongs-agents watch --notify --agent claude
   tongs-agents watch --attention --exec 'spd-say "$TONGS_AGENTS_REPO waits"'

@@ -31,6 +31,9 @@ type Config struct {
 	// Focus brings a session to the front, when the user has clicked on its
 	// notification. nil: notifications cannot be clicked on.
 	Focus func(*fsstore.Annotated)
+	// InFront reports whether the user looks at a session, which needs no
+	// notification then. nil: at none.
+	InFront func(context.Context, *fsstore.Annotated) bool
 	// Warn is told why notifications do not arrive: once, until one has. nil:
 	// nobody is.
 	Warn func(error)
@@ -134,7 +137,7 @@ func (n *Notifier) run(ctx context.Context) {
 			continue
 		}
 		for _, w := range n.take() {
-			if w.row != nil && inFront(ctx, w.row) {
+			if w.row != nil && n.config.InFront != nil && n.config.InFront(ctx, w.row) {
 				w.row = nil
 			}
 			var err error

@@ -2,6 +2,7 @@ package desktop
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -190,6 +191,24 @@ func TestNotifier(t *testing.T) {
 		t.Errorf("there was another call: %s", call)
 	default:
 	}
+}
+
+// A session that the user looks at has no notification, and loses the one it had.
+func TestInFront(t *testing.T) {
+	dir := setBus(t)
+	bus(t, dir)
+	d := serve(t, dir)
+	n := NewNotifier(Config{InFront: func(_ context.Context, r *fsstore.Annotated) bool { return r.Detail == "seen" }})
+	defer n.Close()
+	seen := func(r *fsstore.Annotated) { r.Detail = "seen" }
+	const shown = "tongs-agents %d/0 utilities-terminal: claude in app waits for you| [] @y 0x1"
+	n.Show(row("a", fsstore.Waiting, seen))
+	n.Show(row("b", fsstore.Waiting))
+	d.want(t, fmt.Sprintf(shown, 1))
+	n.Show(row("b", fsstore.Waiting, seen))
+	d.want(t, "close 1")
+	n.Show(row("a", fsstore.Waiting))
+	d.want(t, fmt.Sprintf(shown, 2))
 }
 
 // A notification that the user has closed is over.

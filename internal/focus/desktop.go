@@ -110,26 +110,38 @@ func (p *place) raise(ctx context.Context, said shown, r *Result) {
 
 // window finds the window that shows a place.
 func (v view) window(p *place, said string) (string, error) {
-	var own, named []string
+	switch list := v.candidates(p, said); len(list) {
+	case 0:
+		return "", fmt.Errorf("%s has no window on %s", p.name(), v.name())
+	case 1:
+		return list[0].id, nil
+	default:
+		return "", fmt.Errorf("%s has %d windows on %s: which one shows the session is not known", p.name(), len(list), v.name())
+	}
+}
+
+// candidates are the windows of which one shows a place; said is the id of it,
+// if the terminal told it.
+func (v view) candidates(p *place, said string) []window {
+	var own, named []window
 	for _, w := range v.list {
 		if w.pid == p.host {
-			own = append(own, w.id)
+			own = append(own, w)
 		}
-		if (w.pid == p.host || w.pid == 0) && (w.id == said || w.id == v.id) {
-			named = append(named, w.id)
+		if w.pid != p.host && w.pid != 0 {
+			continue
+		}
+		switch w.id {
+		case said:
+			return []window{w}
+		case v.id:
+			named = []window{w}
 		}
 	}
-	switch {
-	case slices.Contains(named, said):
-		return said, nil
-	case len(own) == 1:
-		return own[0], nil
-	case len(named) > 0:
-		return named[0], nil
-	case len(own) > 1:
-		return "", fmt.Errorf("%s has %d windows on %s: which one shows the session is not known", p.name(), len(own), v.name())
+	if len(own) != 1 && len(named) > 0 {
+		return named
 	}
-	return "", fmt.Errorf("%s has no window on %s", p.name(), v.name())
+	return own
 }
 
 // raise activates a window, and waits until it is the active one.

@@ -34,29 +34,16 @@ func Query(ctx context.Context, rows []*fsstore.Annotated, query string) (Result
 // answer.
 func Focus(ctx context.Context, row *fsstore.Annotated) Result {
 	r := Result{Backend: row.Terminal, PID: row.PID}
-	answer, why := liveness.NewProcesses(proc.Root).Check(&row.Record)
-	switch answer {
-	case proc.Dead:
-		return r.ended(Failed, why)
-	case proc.Unknown:
-		return r.ended(Unavailable, why)
+	s, state, why := begin(row)
+	if s == nil {
+		return r.ended(state, why)
 	}
-	// A plugin's word is enough to list a session, not to say where it is.
-	pid, err := strconv.Atoi(row.PID)
+	p, err := s.nearest(ctx)
 	if err != nil {
-		return r.ended(Unavailable, "no process recorded")
+		r.Activation.Detail = err.Error()
+		return r.concluded()
 	}
-	owner, err := proc.Root.Stat(pid)
-	if err != nil || row.ProcessStart != "" && owner.Start != row.ProcessStart {
-		return r.ended(Failed, "process "+row.PID+" is another one now")
-	}
-
-	s := &search{record: &row.Record, owner: pid}
-	s.start(owner)
-	if len(s.starts) == 0 {
-		return r.ended(Unavailable, s.homeless())
-	}
-	s.bring(ctx, &r)
+	s.show(ctx, p, &r, 0)
 	return r.concluded()
 }
 
@@ -66,6 +53,33 @@ type search struct {
 	owner  int       // its process
 	tty    string    // of the session, empty if it has none
 	starts []lineage // of the owner, and of what else runs on the terminal
+}
+
+// begin verifies the process of a session. Without a terminal to look for there
+// is no search but a state, and why.
+func begin(row *fsstore.Annotated) (s *search, state State, why string) {
+	answer, why := liveness.NewProcesses(proc.Root).Check(&row.Record)
+	switch answer {
+	case proc.Dead:
+		return nil, Failed, why
+	case proc.Unknown:
+		return nil, Unavailable, why
+	}
+	// A plugin's word is enough to list a session, not to say where it is.
+	pid, err := strconv.Atoi(row.PID)
+	if err != nil {
+		return nil, Unavailable, "no process recorded"
+	}
+	owner, err := proc.Root.Stat(pid)
+	if err != nil || row.ProcessStart != "" && owner.Start != row.ProcessStart {
+		return nil, Failed, "process " + row.PID + " is another one now"
+	}
+	s = &search{record: &row.Record, owner: pid}
+	s.start(owner)
+	if len(s.starts) == 0 {
+		return nil, Unavailable, s.homeless()
+	}
+	return s, "", ""
 }
 
 // start finds out from which processes the terminal is to be looked for.
@@ -101,24 +115,19 @@ func (s *search) homeless() string {
 	return "the session has no terminal"
 }
 
-// bring goes the way.
-func (s *search) bring(ctx context.Context, r *Result) {
+// nearest finds the innermost place of a session.
+func (s *search) nearest(ctx context.Context) (p *place, err error) {
 	for _, l := range s.starts {
-		p, err := s.place(ctx, l)
-		if err == nil {
-			r.Activation.Detail = ""
-			s.show(ctx, p, r, 0)
-			return
+		if p, err = s.place(ctx, l); err == nil {
+			return p, nil
 		}
-		r.Activation.Detail = err.Error()
 	}
 	// Nothing leads there but what was recorded, which is no proof. tmux can say
 	// what became of its pane.
 	if s.record.LookupEnv("TMUX") != "" {
-		p := &place{terminal: tmux{}, lineage: s.starts[0], env: environs{recorded(s.record)}}
-		r.Activation.Detail = ""
-		s.show(ctx, p, r, 0)
+		return &place{terminal: tmux{}, lineage: s.starts[0], env: environs{recorded(s.record)}}, nil
 	}
+	return nil, err
 }
 
 // maxNesting bounds the multiplexers within each other.

@@ -175,6 +175,13 @@ func agentIn(t *testing.T, file string) int {
 // openTerminal opens a pseudoterminal, and reads what is written to it.
 func openTerminal(t *testing.T) *os.File {
 	t.Helper()
+	tty, _ := openKeyboard(t)
+	return tty
+}
+
+// openKeyboard is openTerminal that returns where to type, too.
+func openKeyboard(t *testing.T) (tty, screen *os.File) {
+	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +197,7 @@ func openTerminal(t *testing.T) *os.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +209,7 @@ func openTerminal(t *testing.T) *os.File {
 			}
 		}
 	}()
-	return tty
+	return tty, screen
 }
 
 // session is a row of a process, as a hook records it.

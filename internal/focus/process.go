@@ -2,6 +2,7 @@ package focus
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -80,10 +81,10 @@ func links(pid int) map[string]string {
 	return targets
 }
 
-// terminalsOf counts the pseudoterminals that a process shows: those whose
-// master it has open. It is 0 if that cannot be seen.
-func terminalsOf(pid int) int {
-	indexes := map[string]bool{}
+// terminalsOf returns the pseudoterminals that a process shows, as TTYName has
+// them: those whose master it has open. There are none if that cannot be seen.
+func terminalsOf(pid int) []string {
+	ttys := map[string]bool{}
 	for fd, target := range links(pid) {
 		if target != "/dev/ptmx" && target != "/dev/pts/ptmx" {
 			continue
@@ -92,11 +93,11 @@ func terminalsOf(pid int) int {
 		info, _ := os.ReadFile(string(proc.Root) + "/" + strconv.Itoa(pid) + "/fdinfo/" + fd)
 		for line := range strings.Lines(string(info)) {
 			if index, ok := strings.CutPrefix(line, "tty-index:"); ok {
-				indexes[strings.TrimSpace(index)] = true
+				ttys["pts/"+strings.TrimSpace(index)] = true
 			}
 		}
 	}
-	return len(indexes)
+	return slices.Collect(maps.Keys(ttys))
 }
 
 // listens returns the paths of the sockets on which a process waits for clients.

@@ -55,7 +55,7 @@ func (e declinedError) Error() string { return e.why }
 func declined(format string, args ...any) error { return declinedError{fmt.Sprintf(format, args...)} }
 
 // shows is the number of terminals that the program shows, 0 if not known.
-func (p *place) shows() int { return terminalsOf(p.host) }
+func (p *place) shows() int { return len(terminalsOf(p.host)) }
 
 // place finds what shows the first process of a lineage: the nearest ancestor
 // that is a terminal, or has a window.

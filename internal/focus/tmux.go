@@ -32,29 +32,38 @@ type tmuxPane struct {
 type tmuxClient struct {
 	pid           int
 	session, name string
-	activity      int64 // seconds since the epoch
+	pane          string // that it shows
+	activity      int64  // seconds since the epoch
+	focus         sight  // of its terminal, as that says
 }
 
 func (tmux) choose(ctx context.Context, p *place) (shown, error) {
-	socket, err := tmuxSocket(p)
-	if err != nil {
-		return shown{}, err
-	}
-	server := tmuxServer{socket}
-	panes, err := server.panes(ctx)
-	if err != nil {
-		return shown{}, err
-	}
-	panes = slices.DeleteFunc(panes, func(pane tmuxPane) bool { return !p.has(pane.pid) })
-	if len(panes) == 0 {
-		return shown{}, fmt.Errorf("no pane of the tmux server at %s holds process %d", socket, p.lineage[0].PID)
-	}
-	clients, err := server.clients(ctx)
+	server, panes, clients, err := tmuxAt(ctx, p)
 	if err != nil {
 		return shown{}, err
 	}
 	pane := bestPane(panes, clients)
 	return server.show(ctx, pane, clients)
+}
+
+// tmuxAt finds the server of a place, the pane that holds it, in each session
+// that has that, and all clients.
+func tmuxAt(ctx context.Context, p *place) (server tmuxServer, panes []tmuxPane, clients []tmuxClient, err error) {
+	socket, err := tmuxSocket(p)
+	if err != nil {
+		return server, nil, nil, err
+	}
+	server = tmuxServer{socket}
+	panes, err = server.panes(ctx)
+	if err != nil {
+		return server, nil, nil, err
+	}
+	panes = slices.DeleteFunc(panes, func(pane tmuxPane) bool { return !p.has(pane.pid) })
+	if len(panes) == 0 {
+		return server, nil, nil, fmt.Errorf("no pane of the tmux server at %s holds process %d", socket, p.lineage[0].PID)
+	}
+	clients, err = server.clients(ctx)
+	return server, panes, clients, err
 }
 
 // tmuxSocket is the one on which the server waits for clients. TMUX has it, too:
@@ -110,19 +119,32 @@ func (s tmuxServer) panes(ctx context.Context) ([]tmuxPane, error) {
 
 // clients returns those that have a terminal, the last used first.
 func (s tmuxServer) clients(ctx context.Context) ([]tmuxClient, error) {
-	out, err := s.run(ctx, "list-clients", "-F", "#{client_pid} #{session_id} #{client_activity} #{client_control_mode} #{client_name}")
+	out, err := s.run(ctx, "list-clients", "-F",
+		"#{client_pid} #{session_id} #{client_activity} #{client_control_mode} #{pane_id} #{focus-events} #{client_flags} #{client_name}")
 	var clients []tmuxClient
 	for line := range strings.Lines(out) {
-		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 5)
-		if len(f) < 5 || f[3] == "1" {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 8)
+		if len(f) < 8 || f[3] == "1" {
 			continue
 		}
 		pid, _ := strconv.Atoi(f[0])
 		activity, _ := strconv.ParseInt(f[2], 10, 64)
-		clients = append(clients, tmuxClient{pid, f[1], f[4], activity})
+		clients = append(clients, tmuxClient{pid, f[1], f[7], f[4], activity, tmuxFocus(f[5], f[6])})
 	}
 	slices.SortStableFunc(clients, func(a, b tmuxClient) int { return cmp.Compare(b.activity, a.activity) })
 	return clients, err
+}
+
+// tmuxFocus is whether the terminal of a client has the focus. Without the
+// option focus-events tmux takes each for one that has; before 3.2 it has no flags.
+func tmuxFocus(events, flags string) sight {
+	switch {
+	case events != "1" || flags == "":
+		return unclear
+	case slices.Contains(strings.Split(flags, ","), "focused"):
+		return seen
+	}
+	return unseen
 }
 
 // show makes the session show the pane, and a client the session.

@@ -50,11 +50,16 @@ func (s *tmuxTest) agent(command ...string) (pid int, pane string) {
 func (s *tmuxTest) attach(session string) (tty string) {
 	s.Helper()
 	terminal := openTerminal(s.T)
+	s.attachOn(terminal, session)
+	return terminal.Name()
+}
+
+func (s *tmuxTest) attachOn(terminal *os.File, session string) {
+	s.Helper()
 	orphan(s.T, terminal, nil, "tmux", "-S", s.socket, "attach", "-t", session)
 	wait(s.T, "a client of "+session, func() bool {
 		return strings.Contains(s.tmux("list-clients", "-F", "#{client_tty} #{session_name}"), terminal.Name()+" "+session)
 	})
-	return terminal.Name()
 }
 
 // current is the pane that a session shows.

@@ -34,7 +34,8 @@ func newDisplay(t *testing.T) *display {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	start(t, []*os.File{w}, "Xvfb", "-displayfd", "3", "-nolisten", "tcp", "-screen", "0", "640x480x24")
+	// It would start anew when its last client is gone, and lose one that comes.
+	start(t, []*os.File{w}, "Xvfb", "-displayfd", "3", "-noreset", "-nolisten", "tcp", "-screen", "0", "640x480x24")
 	w.Close()
 	number, err := bufio.NewReader(r).ReadString('\n')
 	if err != nil {

@@ -45,8 +45,9 @@ type model struct {
 	pane    paneState
 	help    bool
 	helpTop int
-	notice  notice // of the last key
-	busy    string // what a command is doing
+	notice  notice       // of the last key
+	busy    string       // what a command is doing
+	left    focus.Result // for which the view was left
 
 	once bool // one frame, for no keys
 }
@@ -181,6 +182,7 @@ func (m *model) focused(result focus.Result) tea.Cmd {
 	case !result.OK():
 		m.notice = notice{"not focused: " + result.Reason, true}
 	case m.ExitOnFocus:
+		m.left = result
 		return tea.Quit
 	default:
 		m.notice = notice{text: result.String()}

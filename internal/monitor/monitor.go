@@ -56,8 +56,10 @@ const (
 	framesPerSecond = 20
 )
 
-// Run shows the view on the terminal until the user quits it, or ctx is done.
-func Run(ctx context.Context, c Config) error {
+// Run shows the view on the terminal until the user quits it, or ctx is done, or
+// until a session was focused, where that ends it: focused says how, else it is
+// the zero Result.
+func Run(ctx context.Context, c Config) (focused focus.Result, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	program := tea.NewProgram(newModel(c, time.Now()), tea.WithContext(ctx), tea.WithFPS(framesPerSecond))
@@ -72,14 +74,17 @@ func Run(ctx context.Context, c Config) error {
 		defer close(followed)
 		follow(ctx, c, program.Send, notify)
 	}()
-	_, err := program.Run()
+	last, err := program.Run()
 	stopped := ctx.Err() != nil
 	cancel()
 	<-followed // nobody is told of anything after the end
-	if errors.Is(err, tea.ErrInterrupted) || stopped {
-		return nil
+	if m, ok := last.(*model); ok {
+		focused = m.left
 	}
-	return err
+	if errors.Is(err, tea.ErrInterrupted) || stopped {
+		err = nil
+	}
+	return focused, err
 }
 
 // follow sends what the store comes to, until ctx is done.

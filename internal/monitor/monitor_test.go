@@ -420,6 +420,10 @@ func TestFilter(t *testing.T) {
 	if !press(m, "ctrl+c") {
 		t.Error("ctrl+c does not quit while typing")
 	}
+	m = view(t, 80, 24, Config{}, all...)
+	if press(m, "/ a p i enter ?"); !strings.Contains(screen(m), "q back") {
+		t.Errorf("the help does not say how it is left:\n%s", screen(m))
+	}
 }
 
 func TestOrder(t *testing.T) {
@@ -472,11 +476,33 @@ func TestFocus(t *testing.T) {
 	if press(m, "down"); strings.Contains(screen(m), "not focused") {
 		t.Error("a notice outlives the next key")
 	}
+
+	// Where a reason does not fit one line it has several, and the table the rest.
+	result.Reason = "no terminal or window shows process 4242: no desktop is known"
+	for _, size := range []tea.WindowSizeMsg{{Width: 30, Height: 12}, {Width: 30, Height: 3}} {
+		send(m, size)
+		press(m, "end enter")
+		got := screen(m)
+		said := strings.Join(strings.Fields(got), " ")
+		if want := result.Reason; size.Height == 3 {
+			if !strings.Contains(said, "not focused: no terminal or w…") {
+				t.Errorf("on %v the screen is\n%s", size, got)
+			}
+		} else if !strings.Contains(said, want) || !strings.Contains(got, "❯ - docs") {
+			t.Errorf("on %v the screen lacks the reason, or the selected row:\n%s", size, got)
+		}
+	}
+	send(m, tea.WindowSizeMsg{Width: 80, Height: 24})
+	m.listing.Unreadable = make([]fsstore.Unreadable, 3)
+	if press(m, "enter"); !strings.Contains(screen(m), "4242: no") || !strings.Contains(screen(m), "desktop is known") {
+		t.Errorf("the screen lacks the reason for what is unreadable:\n%s", screen(m))
+	}
+	press(m, "home down down")
 	result.State = focus.Partial
 	if !press(m, "enter") {
 		t.Error("the view goes on although a session was focused")
 	}
-	if got := strings.Join(asked, " "); got != "claude-ledger-api claude-ledger-api codex-website" {
+	if got := strings.Join(asked, " "); got != "claude-ledger-api claude-ledger-api codex-docs codex-docs codex-docs codex-website" {
 		t.Errorf("focused were %s", got)
 	}
 }

@@ -29,14 +29,15 @@ type layout struct {
 	table   area
 	pane    area // height 0: there is none
 	beside  bool // it is at the right
-	footer  bool
+	footer  []string
 }
 
 func (m *model) layout() layout {
-	l := layout{banners: m.banners(), footer: m.height >= 3}
+	l := layout{banners: m.banners()}
 	room := max(m.height-1, 0) // after the header
-	if l.footer {
-		room--
+	if m.height >= 3 {
+		l.footer = m.footer()
+		room -= len(l.footer)
 	}
 	l.banners = l.banners[:min(len(l.banners), max(room-1, 0))]
 	room -= len(l.banners)
@@ -85,9 +86,7 @@ func (m *model) screen() []string {
 			lines = append(lines, window(m.paneLines(m.width), 0, l.pane.height)...)
 		}
 	}
-	if l.footer {
-		lines = append(lines, m.footer())
-	}
+	lines = append(lines, l.footer...)
 	return lines[:min(len(lines), m.height)]
 }
 
@@ -123,10 +122,10 @@ func (m *model) beside(table []string, l layout) []string {
 // header counts. The longest one that fits is taken.
 func (m *model) header(width int) string {
 	s := listing.Summarize(m.rows)
-	need, calm := fmt.Sprintf("%d need you", s.NeedsAttention), m.theme.attention
+	need, look := fmt.Sprintf("%d need you", s.NeedsAttention), m.theme.attention
 	switch s.NeedsAttention {
 	case 0:
-		need, calm = "none needs you", m.theme.plain
+		need, look = "none needs you", m.theme.plain
 	case 1:
 		need = "1 needs you"
 	}
@@ -143,11 +142,11 @@ func (m *model) header(width int) string {
 		return p.b.String()
 	}
 	for _, spans := range [][]span{
-		{{"tongs-agents", m.theme.bold}, {"  ", m.theme.plain}, {need, calm}, apart, {others, m.theme.plain}, apart, {total, m.theme.plain}},
-		{{need, calm}, apart, {others, m.theme.plain}, apart, {total, m.theme.plain}},
-		{{need, calm}, apart, {total, m.theme.plain}},
-		{{short, calm}, {fmt.Sprintf(" of %d", s.Total), m.theme.plain}},
-		{{short, calm}},
+		{{"tongs-agents", m.theme.bold}, {"  ", m.theme.plain}, {need, look}, apart, {others, m.theme.plain}, apart, {total, m.theme.plain}},
+		{{need, look}, apart, {others, m.theme.plain}, apart, {total, m.theme.plain}},
+		{{need, look}, apart, {total, m.theme.plain}},
+		{{short, look}, {fmt.Sprintf(" of %d", s.Total), m.theme.plain}},
+		{{short, look}},
 	} {
 		p := m.pen(width)
 		needed := 0
@@ -193,26 +192,52 @@ func (m *model) banners() []string {
 }
 
 // footer is the query while there is one, else what the last key came to, else
-// what keys there are.
-func (m *model) footer() string {
+// what keys there are; and at its end how many files are no records. Only what a
+// key came to may need several lines, for its end is the reason.
+func (m *model) footer() []string {
 	p := m.pen(m.width)
-	unreadable := ""
-	if n := len(m.listing.Unreadable); n > 0 {
-		unreadable = fmt.Sprintf("%d unreadable", n)
-		if len(unreadable)+12 > m.width {
-			unreadable = fmt.Sprintf("%s%d", m.signs.failed, n)
-		}
-	}
+	unreadable := m.unreadable()
 	if room := m.width - p.cells(unreadable) - 2; unreadable != "" && room > 0 {
 		p.left = room
-		m.foot(p)
-		p.space(p.left, style{})
-		p.left = m.width - room
-		p.right(unreadable, p.left, m.theme.failed)
-		return p.b.String()
 	}
+	if notice, look := m.said(); !m.typing && text.MaxWidth(notice) > p.left {
+		var lines []string
+		for _, part := range m.wrap(notice, m.width, max(m.height/3, 1)) {
+			p := m.pen(m.width)
+			p.put(part, look)
+			lines = append(lines, p.b.String())
+		}
+		return lines
+	}
+	end := m.width - p.left
 	m.foot(p)
-	return p.b.String()
+	if end > 0 {
+		p.space(p.left, style{})
+		p.left = end
+		p.right(unreadable, end, m.theme.failed)
+	}
+	return []string{p.b.String()}
+}
+
+// unreadable counts the files that are no records, in words if there is room.
+func (m *model) unreadable() string {
+	n := len(m.listing.Unreadable)
+	if n == 0 {
+		return ""
+	}
+	words := fmt.Sprintf("%d unreadable", n)
+	if len(words)+12 > m.width {
+		return fmt.Sprintf("%s%d", m.signs.failed, n)
+	}
+	return words
+}
+
+// said is what the last key came to, and how it looks.
+func (m *model) said() (string, style) {
+	if m.notice.failed {
+		return text.Clean(m.notice.text), m.theme.failed
+	}
+	return text.Clean(m.notice.text), m.theme.plain
 }
 
 func (m *model) foot(p *pen) {
@@ -222,13 +247,11 @@ func (m *model) foot(p *pen) {
 		// The end is where the user types.
 		p.put(text.FitEnd(m.query, p.left-1, m.signs.cut), m.theme.plain)
 		p.put("_", m.theme.faint)
-	case m.notice.failed:
-		p.put(text.Clean(m.notice.text), m.theme.failed)
 	case m.notice.text != "":
-		p.put(text.Clean(m.notice.text), m.theme.plain)
+		p.put(m.said())
 	case m.busy != "":
 		p.put(m.busy, m.theme.faint)
-	case m.query != "":
+	case m.query != "" && !m.help:
 		p.put("/"+m.query, m.theme.bold)
 		p.put(fmt.Sprintf("  %d of %d, esc shows all", m.shown(), len(m.rows)), m.theme.faint)
 	default:
@@ -252,7 +275,7 @@ func (m *model) hints(p *pen) {
 	hints := [][2]string{{"enter", "focus"}, {"n", "next"}, {"/", "filter"}, {"space", "details"}, {"s", "sort"}, {"g", "group"}, {"?", "help"}, {"q", "quit"}}
 	switch {
 	case m.help:
-		hints = [][2]string{{"any key", "back"}}
+		hints = [][2]string{{"q", "back"}, {"up down", "scroll"}}
 	case m.width < 70:
 		hints = [][2]string{{"enter", "focus"}, {"n", "next"}, {"?", "help"}}
 	}
