@@ -3,6 +3,7 @@ PREFIX      ?= $(HOME)/.local
 UNITDIR     ?= $(PREFIX)/share/systemd/user
 FUZZTIME    ?= 30s
 EVERY       ?= 1
+FOR         ?= 1m
 ARCHS       ?= arm64 arm 386 riscv64
 PACKAGES    ?= ./...
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -25,8 +26,8 @@ run: build ## Play the recorded sessions of real agents and list them
 test: ## All tests, with the race detector
 	CGO_ENABLED=1 $(GO) test -race ./...
 
-stress: ## 64 processes × 200 events on one session
-	$(GO) test ./fsstore -run '^TestProcesses$$' -count 1 -v -args -writers 64 -events 200 -wait 2s
+stress: build ## Many processes on one session, then 1,000 sessions FOR 1m, then recorded histories
+	$(GO) run ./internal/stress -bin bin -for $(FOR)
 
 e2e: build ## Our hooks on real agents from npm, all or AGENTS="claude codex": docs/testing.md
 	$(GO) run ./internal/e2e -bin bin $(if $(STEPS),-steps $(STEPS)) $(AGENTS)

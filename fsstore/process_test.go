@@ -3,7 +3,6 @@ package fsstore
 import (
 	"bufio"
 	"bytes"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -17,22 +16,11 @@ import (
 	"tongs-agents/lockfile"
 )
 
-// make stress sets these to 64, 200 and the wait of a hook.
-var (
-	writers    = flag.Int("writers", 8, "processes that TestProcesses starts")
-	events     = flag.Int("events", 50, "events of each process")
-	writerWait = flag.Duration("wait", patience, "how long each event waits for the locks")
-)
-
 // count makes updates of one session and prints the arrival sequence that each
 // one got.
 func count(args []string) error {
 	path, events := args[0], args[1]
 	n, err := strconv.Atoi(events)
-	if err != nil {
-		return err
-	}
-	wait, err := time.ParseDuration(args[2])
 	if err != nil {
 		return err
 	}
@@ -46,7 +34,7 @@ func count(args []string) error {
 		if err != nil {
 			return err
 		}
-		r, err := s.Update(simple("s").Key, Rules{Create: true, Wait: wait}, func(old *Record) (*Record, error) {
+		r, err := s.Update(simple("s").Key, Rules{Create: true, Wait: patience}, func(old *Record) (*Record, error) {
 			r := simple("s")
 			if old != nil {
 				r.Subagents = old.Subagents
@@ -69,6 +57,7 @@ func count(args []string) error {
 
 // TestProcesses: processes that write the same record lose no event.
 func TestProcesses(t *testing.T) {
+	const writers, events = 8, 50
 	_, path := openStore(t)
 	type writer struct {
 		out  *bufio.Reader
@@ -76,8 +65,8 @@ func TestProcesses(t *testing.T) {
 		wait func() error
 	}
 	var all []writer
-	for range *writers {
-		cmd := self("count", path, strconv.Itoa(*events), writerWait.String())
+	for range writers {
+		cmd := self("count", path, strconv.Itoa(events))
 		in, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +90,7 @@ func TestProcesses(t *testing.T) {
 	for _, w := range all {
 		w.hold.Close()
 	}
-	total := *writers * *events
+	total := writers * events
 	arrived := make([]bool, total+1)
 	var wrong []string
 	for i, w := range all {
