@@ -156,6 +156,12 @@ func wait(fd linux.FD, timeout time.Duration) error {
 	case err := <-got:
 		return err
 	case <-timer.C:
+	}
+	// On a busy machine both may have come before this goroutine runs again.
+	select {
+	case err := <-got:
+		return err
+	default:
 		close(late)
 		return ErrTimeout
 	}
