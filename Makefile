@@ -13,7 +13,7 @@ FLAGS       := -trimpath -ldflags '-s -w' -ldflags 'tongs-agents/cmd/tongs-agent
 export CGO_ENABLED = 0
 export DESTDIR PREFIX UNITDIR # for the shell: as text, whatever is in them
 
-.PHONY: all build run test stress e2e faults powercut lint cross bench picture fuzz install uninstall dist help
+.PHONY: all build run test stress e2e faults powercut hostile homes lint cross bench picture fuzz install uninstall dist help
 
 all: lint test build ## Lint, test, build
 
@@ -37,6 +37,12 @@ faults: build ## Kill, and let fail, every system call of the programs
 
 powercut: build ## Cut the power of ext4, xfs and btrfs; needs root
 	$(GO) run ./internal/powercut -bin bin
+
+hostile: build ## Texts, stores and processes as an attacker would have them; needs root
+	$(GO) run ./internal/hostile -bin bin -part texts,stores,processes -every $(EVERY)
+
+homes: build ## File systems, users, machines and containers that share a home; needs root
+	$(GO) run ./internal/hostile -bin bin -part homes
 
 lint: ## gofmt, vet, staticcheck, go.mod
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }

@@ -105,7 +105,7 @@ func open(dir linux.FD, name string) (linux.FD, error) {
 func mend(dir linux.FD, name string) bool {
 	var st unix.Stat_t
 	return linux.Fstatat(dir, name, &st) == nil &&
-		st.Mode&unix.S_IFMT == unix.S_IFREG && int(st.Uid) == unix.Geteuid() &&
+		st.Mode&unix.S_IFMT == unix.S_IFREG && int(st.Uid) == unix.Geteuid() && st.Nlink == 1 &&
 		linux.Fchmodat(dir, name, 0o600) == nil
 }
 
@@ -124,7 +124,9 @@ func lockOpen(fd linux.FD, name string, lock func(linux.FD) error) (linked bool,
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != unix.Geteuid() {
 		return false, &fs.PathError{Op: "lock", Path: name, Err: ErrUnsafe}
 	}
-	if st.Mode&0o777 != 0o600 { // an odd umask: the next open must work
+	// An odd umask: the next open must work. A file under another name, too, was
+	// not made by us.
+	if st.Mode&0o777 != 0o600 && st.Nlink == 1 {
 		if err := fd.Fchmod(0o600); err != nil {
 			return false, err
 		}

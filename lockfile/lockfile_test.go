@@ -355,6 +355,36 @@ func TestUnsafe(t *testing.T) {
 	}
 }
 
+// TestHardLink: a lock that is somebody's file under another name excludes, and
+// the file stays as it is.
+func TestHardLink(t *testing.T) {
+	tmp := t.TempDir()
+	dir := openDir(t, tmp)
+	target := filepath.Join(t.TempDir(), "target")
+	if err := os.WriteFile(target, []byte("untouched"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(target, filepath.Join(tmp, "lock")); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := Try(dir, "lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release(t, held)
+	if _, err := Try(dir, "lock"); !errors.Is(err, ErrLocked) {
+		t.Errorf("got %v, want ErrLocked", err)
+	}
+	after, err := os.Stat(target)
+	if err != nil || after.Mode() != before.Mode() || after.ModTime() != before.ModTime() {
+		t.Errorf("the file is %v, was %v; %v", after.Mode(), before.Mode(), err)
+	}
+}
+
 func TestForeignOwner(t *testing.T) {
 	path := foreignFile(t)
 	dir := openDir(t, filepath.Dir(path))

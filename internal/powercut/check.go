@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tongs-agents/fsstore"
+	"tongs-agents/internal/blockfs"
 )
 
 // found is what was on a disk after a power cut.
@@ -24,17 +25,17 @@ type found struct {
 func (m *machine) survivors(left image, h *history, moment int) (found, error) {
 	const name = "cut"
 	var f found
-	path := m.shelf.put(name, &disk{size: m.size, image: left})
+	path := m.shelf.put(name, &disk{size: m.Size, image: left})
 	defer m.shelf.remove(name)
 	dir := filepath.Join(m.dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return f, err
 	}
-	if err := m.mount(path, dir); err != nil {
+	if err := m.Mount(path, dir); err != nil {
 		f.wrong = append(f.wrong, err.Error())
 		return f, nil
 	}
-	defer unmount(dir)
+	defer blockfs.Unmount(dir)
 	state := stateOf(dir)
 	printed, err := m.run(state, status)
 	if err != nil {

@@ -9,12 +9,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+
+	"tongs-agents/internal/blockfs"
 )
 
 // machine is one whose power is cut: a file system and the programs.
 type machine struct {
 	ctx context.Context // done: stop between two programs
-	fileSystem
+	blockfs.FileSystem
 	dir, bin string
 	shelf    *shelf
 }
@@ -32,11 +34,11 @@ func all() bool { return true }
 // with all that was written until then, and at random moments, with half of
 // the blocks that were written since the last flush.
 func (m *machine) try(random int, seed uint64) (row, error) {
-	r := row{fs: m.name}
-	d := &disk{size: m.size, image: image{}}
-	path := m.shelf.put(m.name, d)
-	defer m.shelf.remove(m.name)
-	if err := m.make(path); err != nil {
+	r := row{fs: m.Name}
+	d := &disk{size: m.Size, image: image{}}
+	path := m.shelf.put(m.Name, d)
+	defer m.shelf.remove(m.Name)
+	if err := m.Make(path); err != nil {
 		return r, err
 	}
 	base := d.record()
@@ -65,7 +67,7 @@ func (m *machine) try(random int, seed uint64) (row, error) {
 		}
 		r.add(found)
 		for _, wrong := range found.wrong {
-			fmt.Printf("%s, cut %d at %d of %d: %s\n", m.name, i, c.moment, len(d.log), wrong)
+			fmt.Printf("%s, cut %d at %d of %d: %s\n", m.Name, i, c.moment, len(d.log), wrong)
 		}
 	}
 	return r, nil
@@ -73,14 +75,14 @@ func (m *machine) try(random int, seed uint64) (row, error) {
 
 // use mounts the disk and works on it.
 func (m *machine) use(d *disk, path string) (*history, error) {
-	dir := filepath.Join(m.dir, "mount-"+m.name)
+	dir := filepath.Join(m.dir, "mount-"+m.Name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := m.mount(path, dir); err != nil {
+	if err := m.Mount(path, dir); err != nil {
 		return nil, err
 	}
-	defer unmount(dir)
+	defer blockfs.Unmount(dir)
 	return m.work(d, dir)
 }
 

@@ -18,26 +18,19 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"tongs-agents/internal/blockfs"
+	"tongs-agents/internal/namespace"
 )
-
-// envDir is the temporary directory of a run under way, in a mount namespace of
-// its own.
-const envDir = "POWERCUT_DIR"
 
 func main() {
 	bin := flag.String("bin", "bin", "directory of tongs-agents and tongs-agents-hook")
@@ -46,9 +39,9 @@ func main() {
 	seed := flag.Uint64("seed", 1, "of the moments, and of what is lost")
 	flag.Parse()
 	var err error
-	if dir := os.Getenv(envDir); dir != "" {
+	if dir := namespace.Dir(); dir != "" {
 		err = run(dir, *bin, strings.Split(*names, ","), *cuts, *seed)
-	} else if err = stage(); errors.As(err, new(*exec.ExitError)) {
+	} else if err = namespace.Run("claude"); errors.As(err, new(*exec.ExitError)) {
 		os.Exit(1) // it has said why
 	}
 	if err != nil {
@@ -57,64 +50,25 @@ func main() {
 	}
 }
 
-// stage runs this program again in a mount namespace, so that nothing stays
-// mounted when it ends, and in a pid namespace, so that the maintenance finds no
-// agents but ours.
-//
-// The one that runs must not be killed: its disks are mounted, and nobody else
-// could answer what the kernel still asks of them. It ends by itself once its
-// standard input does, which this process holds.
-func stage() error {
-	if os.Geteuid() != 0 {
-		return errors.New("only root can mount a file system: sudo make powercut")
+func names() []string {
+	var all []string
+	for _, f := range blockfs.All {
+		all = append(all, f.Name)
+	}
+	return all
+}
+
+func run(dir, bin string, names []string, cuts int, seed uint64) error {
+	ctx, err := namespace.Enter()
+	if err != nil {
+		return err
 	}
 	for _, device := range []string{"/dev/fuse", "/dev/loop-control"} {
 		if _, err := os.Stat(device); err != nil {
 			return fmt.Errorf("%w: this machine, or its container, has no such device", err)
 		}
 	}
-	dir, err := os.MkdirTemp("", "tongs-agents-powercut-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	program, err := os.ReadFile(self)
-	if err != nil {
-		return err
-	}
-	agent := filepath.Join(dir, "claude") // the sessions are its
-	if err := os.WriteFile(agent, program, 0o700); err != nil {
-		return err
-	}
-	cmd := exec.Command(agent, os.Args[1:]...)
-	cmd.Env = append(os.Environ(), envDir+"="+dir)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID,
-		Setpgid:    true, // Ctrl-C is for this process
-	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	context.AfterFunc(ctx, func() { in.Close() })
-	return cmd.Run()
-}
-
-func run(dir, bin string, names []string, cuts int, seed uint64) error {
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("make mounts private: %w: the container forbids it", err)
-	}
-	if err := unix.Mount("proc", "/proc", "proc", 0, ""); err != nil {
-		return fmt.Errorf("mount /proc of the new pid namespace: %w", err)
-	}
-	bin, err := filepath.Abs(bin)
+	bin, err = filepath.Abs(bin)
 	if err != nil {
 		return err
 	}
@@ -127,19 +81,14 @@ func run(dir, bin string, names []string, cuts int, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	go func() {
-		io.Copy(io.Discard, os.Stdin)
-		cancel(errors.New("interrupted"))
-	}()
 	began := time.Now()
 	var rows []row
 	for _, name := range names {
-		i := slices.IndexFunc(fileSystems, func(f fileSystem) bool { return f.name == name })
+		i := slices.IndexFunc(blockfs.All, func(f blockfs.FileSystem) bool { return f.Name == name })
 		if i < 0 {
 			return fmt.Errorf("-fs %s: not one of %s", name, strings.Join(names, ", "))
 		}
-		m := &machine{ctx: ctx, dir: dir, bin: bin, shelf: shelf, fileSystem: fileSystems[i]}
+		m := &machine{ctx: ctx, dir: dir, bin: bin, shelf: shelf, FileSystem: blockfs.All[i]}
 		r, err := m.try(cuts, seed)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

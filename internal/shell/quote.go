@@ -4,12 +4,14 @@ package shell
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tongs-agents/internal/text"
 )
 
-// Command writes a command so that a shell reads it back word by word.
+// Command writes a command so that a shell reads it back word by word, and runs
+// the program of that name.
 func Command(args []string) string {
 	words := make([]string, len(args))
 	for i, arg := range args {
@@ -19,8 +21,27 @@ func Command(args []string) string {
 	if len(words) > 0 && words[0] == args[0] && strings.ContainsAny(args[0], "=%") {
 		words[0] = "'" + args[0] + "'"
 	}
+	if len(words) > 0 && slices.Contains(strings.Fields(ownWords), args[0]) {
+		words = append([]string{"env"}, words...)
+	}
 	return strings.Join(words, " ")
 }
+
+// ownWords are words that a shell, be it dash, bash, zsh, mksh or fish, does not
+// take for the name of a program: its syntax, and commands of its own, some of
+// which run their arguments. Those are missing that do what the program of their
+// name does, such as echo.
+const ownWords = `
+	and begin case coproc do done elif else end esac fi for foreach function if in nocorrect not or repeat
+	select switch then time until while
+	. : builtin command eval exec noglob source
+	abbr alias argparse autoload bg bind bindkey block break breakpoint bye caller cd cdh chdir commandline compadd
+	compcall compctl compgen complete compopt contains continue count declare dirh dirs disable disown echotc echoti
+	emit emulate enable exit export fc fg fish_config float funced funcsave functions getln getopts hash help history
+	integer isatty jobs let limit local log logout mapfile math nextd nameref open path popd prevd print private pushd
+	pushln r random read readarray readonly rehash return sched set set_color setenv setopt shift shopt status
+	string suspend times trap ttyctl type typeset ulimit umask unalias unfunction unhash unlimit unset unsetopt vared wait
+	whence where which zcompile zformat zle zmodload zparseopts zregexparse zstyle`
 
 // Quote writes a word so that every POSIX shell, and fish, read it back.
 func Quote(s string) string {

@@ -1,7 +1,9 @@
 package shell
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -83,6 +85,7 @@ func TestCommandElsewhere(t *testing.T) {
 func TestCommandName(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude": "claude x", "/opt/a-b/claude": "/opt/a-b/claude x", "A=b": "'A=b' x", "%1": "'%1' x", "=x": "'=x' x",
+		"if": "env if x", "eval": "env eval x", ".": "env . x", "evaluate": "evaluate x", "env": "env x",
 	} {
 		if got := Command([]string{name, "x"}); got != want {
 			t.Errorf("Command(%q, x) = %s, want %s", name, got, want)
@@ -90,5 +93,43 @@ func TestCommandName(t *testing.T) {
 	}
 	if got := Command(nil); got != "" {
 		t.Errorf("no command is %q", got)
+	}
+}
+
+// Whatever a shell has of its own, the program of that name runs. The exceptions
+// do what their program does.
+func TestOwnWords(t *testing.T) {
+	same := []string{"[", "echo", "false", "kill", "login", "printf", "pwd", "test", "true", "realpath"}
+	dir := t.TempDir()
+	for name, list := range map[string]string{
+		"bash": "compgen -k; compgen -b",
+		"zsh":  "print -l ${(k)builtins} ${(k)reswords}",
+		"fish": "builtin -n",
+	} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Log(err)
+			continue
+		}
+		words, err := exec.Command(path, "-c", list).Output()
+		if err != nil || len(words) < 100 {
+			t.Fatalf("%s: %q, %v", name, words, err)
+		}
+		var script, want strings.Builder
+		for _, word := range strings.Fields(string(words)) {
+			if slices.Contains(same, word) || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_:") != "" || strings.HasPrefix(word, "_") || strings.HasPrefix(word, "comp") {
+				continue // what is quoted is none, and what only works in a completion does nothing
+			}
+			if err := os.WriteFile(filepath.Join(dir, word), []byte("#!/bin/sh\necho \"${0##*/} $*\"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			script.WriteString(Command([]string{word, "x"}) + "\n")
+			want.WriteString(word + " x\n")
+		}
+		cmd := exec.Command(path, "-c", script.String())
+		cmd.Env = []string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=" + dir}
+		if out, _ := cmd.CombinedOutput(); string(out) != want.String() {
+			t.Errorf("%s runs\n%s, want\n%s", name, out, want.String())
+		}
 	}
 }

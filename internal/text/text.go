@@ -15,7 +15,8 @@ import (
 // Clean returns a text on one line without anything that a terminal acts on.
 // Escape sequences go whole, one that does not end with all that follows; then
 // all other control characters, those that reorder text and those that cannot
-// be seen. White space is folded to single spaces.
+// be seen, but for joiners within words and emoji. White space is folded to
+// single spaces.
 func Clean(s string) string {
 	if isPlain(s) {
 		return s
@@ -24,6 +25,7 @@ func Clean(s string) string {
 	b.Grow(len(s))
 	state := ground
 	space := false
+	var before, join rune // the character written last, and a joiner after it
 	for _, r := range s { // a byte that is no UTF-8 is U+FFFD
 		var seen bool
 		if state, seen = state.next(r); !seen {
@@ -31,16 +33,23 @@ func Clean(s string) string {
 		}
 		switch {
 		case unicode.IsSpace(r):
-			space = b.Len() > 0
+			space, join = b.Len() > 0, 0
+			continue
+		case isJoiner(r):
+			join = r
 			continue
 		case acts(r):
 			continue
 		}
-		if space {
+		switch {
+		case space:
 			b.WriteByte(' ')
 			space = false
+		case join != 0 && before >= utf8.RuneSelf && r >= utf8.RuneSelf:
+			b.WriteRune(join)
 		}
 		b.WriteRune(r)
+		before, join = r, 0
 	}
 	return b.String()
 }
@@ -56,12 +65,18 @@ func isPlain(s string) bool {
 	return true
 }
 
-// acts reports whether a character does something else than stand for itself:
-// controls, and what cannot be seen. The joiners are parts of words and emoji.
-func acts(r rune) bool {
+// isJoiner reports whether a character is one that makes its neighbours join or
+// not. They are parts of words and emoji. Anywhere else some terminals draw what
+// follows in the cell before: that may be ours.
+func isJoiner(r rune) bool {
 	const nonJoiner, joiner = 0x200C, 0x200D
-	return r != nonJoiner && r != joiner &&
-		(unicode.In(r, unicode.Cc, unicode.Cf) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r))
+	return r == nonJoiner || r == joiner
+}
+
+// acts reports whether a character does something else than stand for itself:
+// controls, what cannot be seen, and what is no character and so illegal in XML.
+func acts(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Noncharacter_Code_Point)
 }
 
 // Width is the number of cells that a clean text takes on a terminal that

@@ -64,9 +64,14 @@ func TestClean(t *testing.T) {
 		{"tags", "a\U000e0041\U000e007fb", "ab"},
 		{"annotation", "a\ufff9b\ufffac\ufffb", "abc"},
 		{"joiners", "می\u200cخواهم 👩\u200d💻", "می\u200cخواهم 👩\u200d💻"},
+		{"joiners after a sequence", "م\u200c\x1b[31mن", "م\u200cن"},
+		{"joiners that join nothing", "\u200dم\u200c \u200d👩\u200d", "م 👩"},
+		{"joiners among others", "a\u200db م\u200dc d\u200cن", "ab مc dن"},
+		{"joiners in a row", "م\u200c\u200d\u200cن", "م\u200cن"},
 		{"combining", "e\u0301 हिन्दी", "e\u0301 हिन्दी"},
 		{"variation", "❤\ufe0f", "❤\ufe0f"},
 		{"sign around a number", "\u06dd١", "١"},
+		{"no characters", "a\ufffeb\uffffc\U0010ffffd\ufdd0e", "abcde"},
 		{"private use", "\ue0b0", "\ue0b0"}, // fonts have symbols there
 
 		{"line ends", "a\nb\r\nc\u0085d\u2028e\u2029f\vg\fh", "a b c d e f g h"},

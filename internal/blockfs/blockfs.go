@@ -1,6 +1,6 @@
-//go:build !(386 || arm)
-
-package main
+// Package blockfs makes and mounts the file systems of block devices, on disks
+// that are files. It is for programs of the tests, which are root.
+package blockfs
 
 import (
 	"bytes"
@@ -12,33 +12,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileSystem is one that is tried.
-type fileSystem struct {
-	name string
-	size int64    // of the disk in bytes: little more than mkfs wants
+// FileSystem is one of a kind.
+type FileSystem struct {
+	Name string
+	Size int64 // of the disk in bytes: little more than mkfs wants
+
 	mkfs []string // and the disk
-	data string   // mount options: a journal that is written often has more moments to look at
+	data string   // mount options: a journal that is written often
 }
 
-var fileSystems = []fileSystem{
+// All are the file systems that every distribution has.
+var All = []FileSystem{
 	{"ext4", 64 << 20, []string{"mkfs.ext4", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"}, "commit=1"},
 	{"xfs", 320 << 20, []string{"mkfs.xfs", "-q", "-f", "-K"}, "nouuid"},
 	{"btrfs", 128 << 20, []string{"mkfs.btrfs", "-q", "-f", "-K"}, "commit=1,nodiscard"},
 }
 
-func names() []string {
-	var all []string
-	for _, f := range fileSystems {
-		all = append(all, f.name)
-	}
-	return all
-}
-
-// make makes the file system on a disk.
-func (f fileSystem) make(disk string) error {
+// Make makes the file system on a disk.
+func (f FileSystem) Make(disk string) error {
 	path, err := exec.LookPath(f.mkfs[0])
 	if err != nil {
-		return fmt.Errorf("%w: install the programs of %s", err, f.name)
+		return fmt.Errorf("%w: install the programs of %s", err, f.Name)
 	}
 	var out bytes.Buffer
 	cmd := exec.Command(path, append(f.mkfs[1:], disk)...)
@@ -49,14 +43,14 @@ func (f fileSystem) make(disk string) error {
 	return nil
 }
 
-// mount mounts the file system of a disk.
-func (f fileSystem) mount(disk, dir string) error {
+// Mount mounts the file system of a disk.
+func (f FileSystem) Mount(disk, dir string) error {
 	device, release, err := loop(disk)
 	if err != nil {
 		return err
 	}
 	defer release() // the mount keeps it
-	if err := unix.Mount(device, dir, f.name, 0, f.data); err != nil {
+	if err := unix.Mount(device, dir, f.Name, 0, f.data); err != nil {
 		return fmt.Errorf("mount: %w", err)
 	}
 	return nil
@@ -97,8 +91,8 @@ func loop(file string) (device string, release func(), err error) {
 	}
 }
 
-// unmount waits for those who still use the file system.
-func unmount(dir string) error {
+// Unmount waits for those who still use the file system, up to 30 s.
+func Unmount(dir string) error {
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		err := unix.Unmount(dir, 0)
 		if err != unix.EBUSY || time.Now().After(deadline) {
