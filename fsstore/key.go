@@ -26,6 +26,9 @@ func (k Key) appendCanonicalID(b []byte) []byte {
 	return appendDigest(b, k.Harness, k.Session, k.Instance)
 }
 
+// File is the name of a schema 1 record in the sessions directory.
+func (k Key) File() string { return recordFile(k.digest()) }
+
 func (k Key) digest() string  { return digest(k.Harness, k.Session, k.Instance) }
 func (k Key) unresolved() Key { return Key{k.Harness, k.Session, Unresolved} }
 func (k Key) sessionLock() string {

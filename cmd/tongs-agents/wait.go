@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -58,14 +59,21 @@ end is the state ended, too), and 124 if the time is over.`,
 			if err := oneOf("--until", until, stateNames()); err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("timeout") && timeout <= 0 {
+			if timeout < 0 {
 				return fmt.Errorf("--timeout: not a time to wait: %s", timeout)
+			}
+			ctx := context.Background()
+			if cmd.Flags().Changed("timeout") {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, timeout)
+				defer cancel()
 			}
 			request.Queries = args
 			for _, s := range until {
 				request.Until = append(request.Until, wait.State(s))
 			}
-			result, err := waitFor(request, timeout)
+			debug.SetGCPercent(100) // unlike other commands it stays
+			result, err := waitFor(ctx, request)
 			if err != nil {
 				return err
 			}
@@ -77,7 +85,7 @@ end is the state ended, too), and 124 if the time is over.`,
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&until, "until", nil, "the states, separated by commas: "+strings.Join(stateNames(), " ")+"; default: waiting error idle")
-	flags.DurationVar(&timeout, "timeout", 0, "give up after this time, such as 20m")
+	flags.DurationVar(&timeout, "timeout", 0, "give up after this time, such as 20m; 0 only looks")
 	flags.BoolVar(&request.Any, "any", false, "return when one of several sessions has come to a state")
 	flags.BoolVar(&request.Next, "next", false, "a state that a session is in already does not count")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
@@ -93,18 +101,11 @@ func stateNames() []string {
 	return names
 }
 
-// waitFor waits for sessions of the user's store. Without a timeout it does so
-// for ever.
-func waitFor(request wait.Request, timeout time.Duration) (wait.Result, error) {
+// waitFor waits for sessions of the user's store.
+func waitFor(ctx context.Context, request wait.Request) (wait.Result, error) {
 	dir, err := fsstore.StateDir()
 	if err != nil {
 		return wait.Result{}, fail(err)
-	}
-	ctx := context.Background()
-	if timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
 	}
 	result, err := wait.Run(ctx, dir, request)
 	if errors.Is(err, listing.ErrEmptyQuery) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -60,6 +61,7 @@ tmux pane that has the focus (with the option focus-events).`,
 			if w.wanted, err = f.wanted(); err != nil {
 				return err
 			}
+			debug.SetGCPercent(100) // unlike other commands it stays
 			return w.run(untilInterrupted(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 
 	"tongs-agents/fsstore"
 )
@@ -19,9 +16,6 @@ const (
 	lookEvery = 5 * time.Second
 	pollEvery = time.Second
 )
-
-// newWatcher is a variable so that a test can see a feed poll.
-var newWatcher = fsnotify.NewBufferedWatcher
 
 // FeedOptions are how a feed follows a store. The zero value is for a reader.
 type FeedOptions struct {
@@ -41,7 +35,7 @@ type FeedOptions struct {
 // unseen, a lasting one does not. Locks and the stamp are no changes.
 //
 // The sessions directory is watched by inotify(7). On a network file system, and
-// where the user's watches are used up, it is polled every second.
+// while the user's watches are used up, it is polled every second.
 //
 // A feed is for one goroutine.
 type Feed struct {
@@ -50,7 +44,10 @@ type Feed struct {
 
 	store   *fsstore.Store // nil: there is none, or it is unusable
 	view    *fsstore.View
-	watcher *fsnotify.Watcher // nil: it is polled
+	network bool
+	watcher *watcher // nil: there is none to be had
+	told    bool     // of every change, by the watcher; else it is polled
+	only    []string // files, if they alone are followed
 
 	last      outcome
 	returned  time.Time // when last was
@@ -59,6 +56,8 @@ type Feed struct {
 	names      map[string]bool // files that may have changed
 	everything bool            // all of them may have, and the directory
 	woken      bool            // a listing is wanted as it is
+
+	newWatcher func() (*watcher, error) // so that a test can see a feed poll
 
 	look       *time.Ticker
 	poll       *time.Ticker
@@ -76,7 +75,7 @@ type outcome struct {
 // there.
 func Follow(dir string, options FeedOptions) *Feed {
 	f := &Feed{
-		dir: dir, options: options, names: make(map[string]bool),
+		dir: dir, options: options, names: make(map[string]bool), newWatcher: newWatcher,
 		look: time.NewTicker(lookEvery), poll: time.NewTicker(pollEvery),
 	}
 	f.maintain()
@@ -99,13 +98,13 @@ func (f *Feed) Next(ctx context.Context) (Listing, error) {
 		return Listing{}, err
 	}
 	for {
-		changed, err := f.refresh()
+		wanted := f.woken || !f.attention.IsZero() && !time.Now().Before(f.attention)
+		changed, err := f.refresh(wanted)
 		now := outcome{known: true, exists: f.store != nil}
 		if err != nil {
 			now.err = err.Error()
 		}
-		due := !f.attention.IsZero() && !time.Now().Before(f.attention)
-		if changed || due || f.woken || now != f.last {
+		if changed || wanted || now != f.last {
 			f.last, f.returned, f.attention, f.woken = now, time.Now(), time.Time{}, false
 			if err != nil || f.store == nil {
 				return Listing{}, err
@@ -118,19 +117,52 @@ func (f *Feed) Next(ctx context.Context) (Listing, error) {
 	}
 }
 
+// Narrow makes the feed tell at once of the records of these rows alone, of
+// schema 1 and of the last listing. The rest of the store is looked at every 5
+// seconds, and whenever there is a listing. No rows at all are all again.
+//
+// What others write then wakes nobody, and where the store is polled, that
+// costs no more than a look at the files of these records.
+func (f *Feed) Narrow(rows []*fsstore.Annotated) {
+	before := f.only
+	f.only = nil
+	for _, r := range rows {
+		f.only = append(f.only, r.File())
+	}
+	if before == nil && f.only == nil {
+		return
+	}
+	if before == nil || f.only == nil {
+		f.closeWatcher()
+	}
+	f.suspect() // nobody told of those that were not followed
+	if f.only == nil {
+		f.woken = true // nor when they come to need the user
+		return
+	}
+	f.awaitAttention(rows)
+}
+
 func (f *Feed) listing() Listing {
 	records, unreadable := f.view.Records()
 	l := list(f.store, records, unreadable, f.returned)
-	for _, r := range l.Rows {
+	f.awaitAttention(l.Rows)
+	return l
+}
+
+// awaitAttention finds out when the first of the rows will come to need the
+// user.
+func (f *Feed) awaitAttention(rows []*fsstore.Annotated) {
+	f.attention = time.Time{}
+	for _, r := range rows {
 		if at := r.AttentionAt(); !at.IsZero() && (f.attention.IsZero() || at.Before(f.attention)) {
 			f.attention = at
 		}
 	}
-	return l
 }
 
 // pace waits until the next listing may be returned. What happens meanwhile is
-// kept by the watcher and by the kernel, so that many changes are one look.
+// kept by the kernel, so that many changes are one look.
 func (f *Feed) pace(ctx context.Context) error {
 	rest := time.Until(f.returned.Add(f.options.Pace))
 	if f.options.Pace == 0 || rest <= 0 {
@@ -146,12 +178,14 @@ func (f *Feed) pace(ctx context.Context) error {
 	}
 }
 
-// refresh looks at what may have changed, and reports whether a record has.
-func (f *Feed) refresh() (changed bool, err error) {
+// refresh looks at what may have changed, and reports whether a record has. A
+// listing that is wanted is of the whole store, whatever the feed is told of.
+func (f *Feed) refresh(wanted bool) (changed bool, err error) {
+	if !f.told {
+		f.suspect()
+	}
 	f.drain()
-	names, everything := f.names, f.everything
-	f.names, f.everything = make(map[string]bool), false
-	if f.store != nil && everything && !f.store.IsAt(f.dir) {
+	if f.store != nil && f.everything && !f.store.IsAt(f.dir) {
 		f.closeStore()
 	}
 	if f.store == nil {
@@ -160,48 +194,75 @@ func (f *Feed) refresh() (changed bool, err error) {
 		} else if err != nil {
 			return false, err
 		}
-		changed, everything = true, true
+		changed, f.everything = true, true
 	}
+	f.told = f.watch() // before anything is read
+	names, everything := f.names, f.everything
+	f.names, f.everything = make(map[string]bool), false
 	if !everything {
 		for name := range names {
 			changed = f.view.Reread(name) || changed
 		}
-		return changed, nil
+		if f.only == nil || !changed && !wanted {
+			return changed, nil
+		}
 	}
 	refreshed, err := f.view.Refresh()
-	if err != nil {
-		f.closeStore()
+	if err == nil {
+		return changed || refreshed, nil
 	}
-	return changed || refreshed, err
+	replaced := !f.store.IsAt(f.dir)
+	f.closeStore()
+	if replaced {
+		return f.refresh(wanted)
+	}
+	return changed, err
 }
 
-// open opens the store, and watches it before anything of it is read.
 func (f *Feed) open() error {
 	store, err := fsstore.Open(f.dir, fsstore.Read)
 	if err != nil {
 		return err
 	}
-	f.store, f.view = store, store.View()
-	if network, _, err := store.Network(); err != nil || network {
-		return nil
-	}
-	watcher, err := newWatcher(256)
-	if err != nil {
-		return nil
-	}
-	if err := watcher.Add(fsstore.SessionsDir(f.dir)); err != nil {
-		watcher.Close()
-		return nil
-	}
-	f.watcher = watcher
+	network, _, err := store.Network()
+	f.store, f.view, f.network = store, store.View(), network || err != nil
 	return nil
 }
 
-func (f *Feed) closeStore() {
-	if f.watcher != nil {
-		f.watcher.Close()
-		f.watcher = nil
+// watch sees to it that the feed is told of every change from now on, and
+// reports whether it will be.
+func (f *Feed) watch() bool {
+	if f.network {
+		return false
 	}
+	if f.watcher == nil {
+		w, err := f.newWatcher()
+		if err != nil {
+			return false
+		}
+		f.watcher = w
+	}
+	dir := fsstore.SessionsDir(f.dir)
+	if f.only == nil {
+		return f.watcher.addDir(dir) == nil
+	}
+	for _, name := range f.only {
+		if f.watcher.addFile(dir+"/"+name) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Feed) closeWatcher() {
+	if f.watcher != nil {
+		f.watcher.close()
+		f.watcher, f.told = nil, false
+	}
+}
+
+func (f *Feed) closeStore() {
+	f.closeWatcher()
 	if f.store != nil {
 		f.store.Close()
 	}
@@ -211,8 +272,9 @@ func (f *Feed) closeStore() {
 // wait waits until something may have changed.
 func (f *Feed) wait(ctx context.Context) error {
 	poll := f.poll.C
-	if f.watcher != nil {
-		poll = nil // which is silent
+	var told <-chan struct{}
+	if f.told {
+		poll, told = nil, f.watcher.told() // what is nil is silent
 	}
 	var attention <-chan time.Time
 	if !f.attention.IsZero() {
@@ -220,68 +282,41 @@ func (f *Feed) wait(ctx context.Context) error {
 		defer timer.Stop()
 		attention = timer.C
 	}
-	for len(f.names) == 0 && !f.everything && !f.woken {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case event := <-f.events():
-			f.note(event)
-		case <-f.failures():
-			f.everything = true
-		case <-f.look.C:
-			f.everything = true
-			f.maintain()
-		case <-poll:
-			f.everything = true
-		case <-f.maintained:
-			f.maintained = nil
-			f.everything = f.watcher == nil
-		case <-f.options.Wake:
-			f.woken = true
-		case <-attention:
-			return nil
-		}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-told:
+	case <-f.look.C:
+		f.everything = true
+		f.maintain()
+	case <-poll:
+	case <-f.maintained:
+		f.maintained = nil
+	case <-f.options.Wake:
+		f.woken = true
+	case <-attention:
 	}
 	return nil
 }
 
-// events are what happens to the files of the sessions directory.
-func (f *Feed) events() <-chan fsnotify.Event {
-	if f.watcher == nil {
-		return nil
-	}
-	return f.watcher.Events
-}
-
-// failures tell that events were lost.
-func (f *Feed) failures() <-chan error {
-	if f.watcher == nil {
-		return nil
-	}
-	return f.watcher.Errors
-}
-
-// note takes down what an event tells of.
-func (f *Feed) note(event fsnotify.Event) {
-	name := filepath.Base(event.Name)
-	switch {
-	case event.Name == fsstore.SessionsDir(f.dir): // it was removed or renamed
-		f.everything = true
-	case event.Op&(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) != 0 && fsstore.IsRecordFile(name):
+// suspect notes that any file that the feed is to be told of may have changed.
+func (f *Feed) suspect() {
+	f.everything = f.everything || f.only == nil
+	for _, name := range f.only {
 		f.names[name] = true
 	}
 }
 
-// drain takes down what is known already.
+// drain notes what the watcher tells of.
 func (f *Feed) drain() {
-	for {
-		select {
-		case event := <-f.events():
-			f.note(event)
-		case <-f.failures():
-			f.everything = true
-		default:
-			return
+	if f.watcher == nil {
+		return
+	}
+	for _, name := range f.watcher.read() {
+		if name == "" {
+			f.suspect()
+		} else if fsstore.IsRecordFile(name) {
+			f.names[name] = true
 		}
 	}
 }

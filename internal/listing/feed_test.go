@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
 
 	"tongs-agents/fsstore"
+	"tongs-agents/linux"
 )
 
 // writer writes records into a store, as hooks do.
@@ -69,12 +69,13 @@ func (w *writer) file(session string) string {
 type reader struct {
 	t    *testing.T
 	feed *Feed
+	last Listing
 }
 
 func follow(t *testing.T, dir string, options FeedOptions) *reader {
 	feed := Follow(dir, options)
 	t.Cleanup(feed.Close)
-	return &reader{t, feed}
+	return &reader{t: t, feed: feed}
 }
 
 func (r *reader) next() (Listing, error) {
@@ -85,6 +86,7 @@ func (r *reader) next() (Listing, error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		r.t.Fatal("the feed says nothing")
 	}
+	r.last = l
 	return l, err
 }
 
@@ -104,6 +106,22 @@ func (r *reader) want(sessions string) {
 			r.t.Fatalf("the feed has %q, want %q", got, sessions)
 		}
 	}
+}
+
+// poll lets the feed poll.
+func (r *reader) poll() {
+	r.feed.newWatcher = func() (*watcher, error) { return nil, unix.EMFILE }
+}
+
+// narrow lets the feed follow these sessions of the last listing alone.
+func (r *reader) narrow(sessions ...string) {
+	var rows []*fsstore.Annotated
+	for _, row := range r.last.Rows {
+		if slices.Contains(sessions, row.Session) {
+			rows = append(rows, row)
+		}
+	}
+	r.feed.Narrow(rows)
 }
 
 // silent fails if the feed tells of anything in that time.
@@ -128,13 +146,12 @@ func states(l Listing) string {
 func TestFeed(t *testing.T) {
 	for _, mode := range []string{"watched", "polled"} {
 		t.Run(mode, func(t *testing.T) {
-			if mode == "polled" {
-				watch := newWatcher
-				newWatcher = func(uint) (*fsnotify.Watcher, error) { return nil, unix.EMFILE }
-				t.Cleanup(func() { newWatcher = watch })
-			}
+			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "state")
 			r := follow(t, dir, FeedOptions{})
+			if mode == "polled" {
+				r.poll()
+			}
 			if l, err := r.next(); err != nil || l.Exists {
 				t.Fatalf("of no store the feed returned %+v, %v", l, err)
 			}
@@ -157,8 +174,8 @@ func TestFeed(t *testing.T) {
 			w = newWriter(t, dir)
 			w.write("c", fsstore.Error)
 			r.want("c:error")
-			if mode == "watched" && r.feed.watcher == nil {
-				t.Error("the feed polls")
+			if r.feed.told != (mode == "watched") {
+				t.Errorf("the feed is told of changes: %v", r.feed.told)
 			}
 		})
 	}
@@ -184,6 +201,85 @@ func TestFeedSilence(t *testing.T) {
 	r.silent(lookEvery + time.Second)
 	w.write("b", fsstore.Running)
 	r.want("a:running b:running")
+}
+
+// A feed that is narrowed to some rows is not woken by what others write, and
+// never misses what is written of these: here nothing else than what it is told
+// makes it look.
+func TestFeedNarrow(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "state")
+	w := newWriter(t, dir)
+	for _, session := range []string{"a", "b", "c"} {
+		w.write(session, fsstore.Running)
+	}
+	r := follow(t, dir, FeedOptions{})
+	r.feed.look.Stop()
+	r.want("a:running b:running c:running")
+	r.narrow("a")
+	r.silent(time.Second / 2)
+	for _, status := range []fsstore.Status{fsstore.Idle, fsstore.Running, fsstore.Idle} {
+		w.write("b", status)
+	}
+	if told, err := linux.FD(r.feed.watcher.file.Fd()).PollIn(0); told || err != nil {
+		t.Errorf("the feed is told of another record: %v, %v", told, err)
+	}
+	w.write("a", fsstore.Waiting)
+	r.want("a:waiting b:idle c:running") // the listing is of all
+
+	// What was written before the rows were followed is not lost either.
+	w.write("c", fsstore.Error)
+	r.narrow("a", "c")
+	r.want("a:waiting b:idle c:error")
+
+	// Nor is the second of two writes, whenever it comes after the first.
+	for i := range 500 {
+		var writing sync.WaitGroup
+		writing.Go(func() {
+			w.write("a", fsstore.Running)
+			for first := time.Now(); time.Since(first) < time.Duration(i)*time.Microsecond; {
+			}
+			w.write("a", fsstore.Idle)
+		})
+		r.want("a:idle b:idle c:error")
+		writing.Wait()
+		w.write("a", fsstore.Waiting)
+		r.want("a:waiting b:idle c:error")
+	}
+
+	if err := os.Remove(w.file("a")); err != nil {
+		t.Fatal(err)
+	}
+	r.want("b:idle c:error")
+	if err := os.Rename(w.file("c"), filepath.Join(dir, "c")); err != nil {
+		t.Fatal(err)
+	}
+	r.feed.Narrow(nil)
+	r.want("b:idle")
+	w.write("b", fsstore.Running)
+	r.want("b:running")
+}
+
+// Where nobody tells of the files of some rows they are polled; the rest is
+// looked at now and then.
+func TestFeedNarrowPolled(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "state")
+	w := newWriter(t, dir)
+	w.write("a", fsstore.Running)
+	w.write("b", fsstore.Running)
+	r := follow(t, dir, FeedOptions{})
+	r.poll()
+	r.want("a:running b:running")
+	r.narrow("a")
+	r.feed.look.Stop()
+	w.write("b", fsstore.Idle)
+	r.silent(2*pollEvery + time.Second/2)
+	w.write("a", fsstore.Idle)
+	r.want("a:idle b:idle")
+	r.feed.look.Reset(lookEvery)
+	w.write("b", fsstore.Running)
+	r.want("a:idle b:running")
 }
 
 // What is not a record, or was written in place by an older program, is looked

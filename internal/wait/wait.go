@@ -1,7 +1,7 @@
 // Package wait waits until sessions come to a state.
 //
-// The store's feed tells of every report, a pidfd of the end of a process:
-// nothing is asked again and again, where the kernel permits.
+// The store's feed tells of every report on these sessions, a pidfd of the end
+// of a process: nothing is asked again and again, where the kernel permits.
 package wait
 
 import (
@@ -109,6 +109,7 @@ func Run(ctx context.Context, dir string, request Request) (Result, error) {
 		if w.unwatched() {
 			again.Reset(recheckEvery)
 		}
+		feed.Narrow(w.rows())
 		l, err = feed.Next(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
 			return w.result(TimedOut), nil
@@ -213,6 +214,27 @@ func (w *waiter) unwatched() bool {
 		}
 	}
 	return false
+}
+
+// rows are those that are waited for, if no other record can become one of
+// them; else none. What a scan has found of a process becomes another record,
+// and so does what an older program has written.
+func (w *waiter) rows() (rows []*fsstore.Annotated) {
+	for _, s := range w.sessions {
+		if s.Outcome != TimedOut {
+			continue
+		}
+		for _, r := range s.rows {
+			if r.Kind == fsstore.KindProcess || r.Legacy {
+				return nil
+			}
+		}
+		if len(s.rows) == 0 {
+			return nil
+		}
+		rows = append(rows, s.rows...)
+	}
+	return rows
 }
 
 func (w *waiter) result(outcome Outcome) Result {

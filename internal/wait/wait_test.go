@@ -443,6 +443,30 @@ func TestRunDeath(t *testing.T) {
 	}
 }
 
+// What another record decides is seen although the feed is told of the
+// session's own alone: its process reports another session, or, found by a scan,
+// for the first time one at all.
+func TestRunOthers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	claude := func(r *fsstore.Record) { r.Harness, r.Source = "claude", fsstore.SourceNotify } // of whatever process
+	left, _ := child(t)
+	w.put("left", fsstore.Running, left, claude, ago(1))
+	wait := w.run(Request{Queries: []string{"left"}})
+	found, _ := child(t)
+	w.put("process", fsstore.Discovered, found, func(r *fsstore.Record) { r.Kind = fsstore.KindProcess })
+	waitFound := w.run(Request{Queries: []string{"process"}})
+	time.Sleep(time.Second) // until both wait, most likely
+	w.put("other", fsstore.Running, left, claude)
+	w.put("reported", fsstore.Idle, found)
+	if r := wait(); r.Outcome != Gone || r.Sessions[0].Why != "its process works on another session" {
+		t.Errorf("a session that was left: %+v", r)
+	}
+	if r := waitFound(); r.Outcome != Reached || r.Sessions[0].Row.Session != "reported" {
+		t.Errorf("a process that reports: %+v", r)
+	}
+}
+
 // A plugin that has just reported counts as alive for some seconds, whatever
 // its process does.
 func TestRunPlugin(t *testing.T) {
