@@ -17,11 +17,17 @@ func Command(args []string) string {
 	for i, arg := range args {
 		words[i] = Word(arg)
 	}
-	// A first word like these is an assignment, or a job.
-	if len(words) > 0 && words[0] == args[0] && strings.ContainsAny(args[0], "=%") {
-		words[0] = "'" + args[0] + "'"
+	if len(words) == 0 {
+		return ""
 	}
-	if len(words) > 0 && slices.Contains(strings.Fields(ownWords), args[0]) {
+	name := args[0]
+	assigns := strings.Contains(name, "=")
+	if assigns && words[0] == name {
+		words[0] = "'" + name + "'"
+	}
+	// A job is one in quotes, too. env would assign what looks like that.
+	job := strings.HasPrefix(name, "%") && !assigns
+	if job || slices.Contains(strings.Fields(ownWords), name) {
 		words = append([]string{"env"}, words...)
 	}
 	return strings.Join(words, " ")

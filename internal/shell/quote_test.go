@@ -84,7 +84,7 @@ func TestCommandElsewhere(t *testing.T) {
 // The name of a command is none of the shell's own words for something else.
 func TestCommandName(t *testing.T) {
 	for name, want := range map[string]string{
-		"claude": "claude x", "/opt/a-b/claude": "/opt/a-b/claude x", "A=b": "'A=b' x", "%1": "'%1' x", "=x": "'=x' x",
+		"claude": "claude x", "/opt/a-b/claude": "/opt/a-b/claude x", "A=b": "'A=b' x", "%1": "env %1 x", "%A=b": "'%A=b' x", "=x": "'=x' x",
 		"if": "env if x", "eval": "env eval x", ".": "env . x", "evaluate": "evaluate x", "env": "env x",
 	} {
 		if got := Command([]string{name, "x"}); got != want {
