@@ -42,13 +42,15 @@ func (r Stored) locks() []string {
 // was read: ErrStale if not, fs.ErrNotExist if it is gone.
 func (s *Store) Remove(r Stored, wait time.Duration) error {
 	locks := r.locks()
-	return s.hold(r, locks, wait, func() error {
-		if err := unlink(s.sessions, r.name); err != nil || s.locks == noLocks {
+	return s.hold(r, locks, wait, func(held []heldLock) error {
+		if err := unlink(s.sessions, r.name); err != nil {
 			return err
 		}
 		now := time.Now()
-		for _, name := range locks {
-			linux.Utimensat(s.locks, name, now) // see Leftovers
+		for i, l := range held {
+			if l.held && l.lock.Sole() {
+				linux.Utimensat(s.locks, locks[i], now) // see Leftovers
+			}
 		}
 		return nil
 	})
@@ -65,7 +67,7 @@ func (s *Store) Amend(r Stored, wait time.Duration, change func(*Record)) (Store
 	amended := *r.Record
 	change(&amended)
 	r.Record = &amended
-	err := s.hold(r, r.locks(), wait, func() error {
+	err := s.hold(r, r.locks(), wait, func([]heldLock) error {
 		if err := s.write(&amended, amended.digest()); err != nil {
 			return err
 		}
@@ -81,14 +83,16 @@ func (s *Store) Amend(r Stored, wait time.Duration, change func(*Record)) (Store
 
 // hold calls fn with the locks of the record held, if the file still is the
 // version that was read.
-func (s *Store) hold(r Stored, locks []string, wait time.Duration, fn func() error) error {
+func (s *Store) hold(r Stored, locks []string, wait time.Duration, fn func(held []heldLock) error) error {
 	deadline := time.Now().Add(wait)
-	for _, name := range locks {
+	held := make([]heldLock, len(locks))
+	for i, name := range locks {
 		lock, err := s.lock(name, deadline)
 		if err != nil {
 			return err
 		}
 		defer lock.release()
+		held[i] = lock
 	}
 	// Opened, since a network file system only then asks for the file's state.
 	fd, err := linux.Openat(s.sessions, r.name, unix.O_RDONLY, 0)
@@ -106,5 +110,5 @@ func (s *Store) hold(r Stored, locks []string, wait time.Duration, fn func() err
 	if versionOf(&st) != r.version {
 		return ErrStale
 	}
-	return fn()
+	return fn(held)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -137,6 +138,33 @@ func TestRemoveLocks(t *testing.T) {
 	}
 	if get(t, s, read.Key) == nil {
 		t.Error("removed in spite of it")
+	}
+}
+
+// TestRemoveTouches: the locks of a removed record are as old as its removal,
+// unless one is somebody's file under another name.
+func TestRemoveTouches(t *testing.T) {
+	s, path := openStore(t)
+	update(t, s, simple("s").Key, to(simple("s")))
+	read := readStored(t, s, "s")
+	sessions := filepath.Join(path, sessionsDir)
+	long := time.Now().Add(-time.Hour)
+	for _, name := range read.locks() {
+		if err := os.Chtimes(filepath.Join(sessions, name), long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Link(filepath.Join(sessions, read.sessionLock()), filepath.Join(t.TempDir(), "theirs")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Remove(read, patience); err != nil {
+		t.Fatal(err)
+	}
+	for name, untouched := range map[string]bool{read.sessionLock(): true, recordLock(read.digest()): false} {
+		info, err := os.Stat(filepath.Join(sessions, name))
+		if err != nil || info.ModTime().Equal(long) != untouched {
+			t.Errorf("%s: %v, %v", name, info.ModTime(), err)
+		}
 	}
 }
 

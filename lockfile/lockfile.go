@@ -33,7 +33,10 @@ var (
 )
 
 // Lock is a held lock.
-type Lock struct{ fd linux.FD }
+type Lock struct {
+	fd   linux.FD
+	sole bool
+}
 
 // Try takes the lock name below dir, or returns ErrLocked at once.
 func Try(dir linux.FD, name string) (Lock, error) {
@@ -59,6 +62,10 @@ func Acquire(dir linux.FD, name string, deadline time.Time) (Lock, error) {
 	})
 }
 
+// Sole reports whether the file had no other name when it was locked. One that
+// has is somebody's file, who has put it there: nothing of it is to be changed.
+func (l Lock) Sole() bool { return l.sole }
+
 // Release gives the lock back.
 func (l Lock) Release() error { return l.fd.Close() }
 
@@ -71,9 +78,9 @@ func acquire(dir linux.FD, name string, lock func(linux.FD) error) (Lock, error)
 		if err != nil {
 			return Lock{}, err
 		}
-		linked, err := lockOpen(fd, name, lock)
-		if err == nil && linked {
-			return Lock{fd}, nil
+		names, err := lockOpen(fd, name, lock)
+		if err == nil && names > 0 {
+			return Lock{fd, names == 1}, nil
 		}
 		// After a timeout the waiting goroutine owns the descriptor.
 		if !errors.Is(err, ErrTimeout) {
@@ -109,29 +116,29 @@ func mend(dir linux.FD, name string) bool {
 		linux.Fchmodat(dir, name, 0o600) == nil
 }
 
-// lockOpen locks the open file and reports whether it still has a name.
-func lockOpen(fd linux.FD, name string, lock func(linux.FD) error) (linked bool, err error) {
+// lockOpen locks the open file and returns how many names it has then.
+func lockOpen(fd linux.FD, name string, lock func(linux.FD) error) (names int, err error) {
 	switch err := lock(fd); {
 	case errors.Is(err, unix.ENOLCK), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
-		return false, &fs.PathError{Op: "lock", Path: name, Err: ErrUnsupported}
+		return 0, &fs.PathError{Op: "lock", Path: name, Err: ErrUnsupported}
 	case err != nil:
-		return false, &fs.PathError{Op: "lock", Path: name, Err: err}
+		return 0, &fs.PathError{Op: "lock", Path: name, Err: err}
 	}
 	var st unix.Stat_t
 	if err := fd.Fstat(&st); err != nil {
-		return false, err
+		return 0, err
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != unix.Geteuid() {
-		return false, &fs.PathError{Op: "lock", Path: name, Err: ErrUnsafe}
+		return 0, &fs.PathError{Op: "lock", Path: name, Err: ErrUnsafe}
 	}
 	// An odd umask: the next open must work. A file under another name, too, was
 	// not made by us.
 	if st.Mode&0o777 != 0o600 && st.Nlink == 1 {
 		if err := fd.Fchmod(0o600); err != nil {
-			return false, err
+			return 0, err
 		}
 	}
-	return st.Nlink > 0, nil
+	return int(st.Nlink), nil
 }
 
 // wait locks fd in a goroutine of its own, since nothing but a signal ends a

@@ -39,7 +39,8 @@ func tryTmuxBar(t *trial) error {
 		rows := strings.Split(strings.TrimRight(text, "\n"), "\n")
 		status = rows[len(rows)-1]
 		plain := styles.ReplaceAllString(status, "")
-		if strings.Contains(plain, "⚠") && strings.HasSuffix(strings.TrimSpace(plain), ">") && !strings.HasSuffix(strings.TrimSpace(plain), "|>") {
+		_, end, _ := strings.Cut(strings.TrimSpace(plain), "|")
+		if strings.Contains(plain, "⚠") && strings.HasSuffix(end, ">") && (t.blank || end != ">") {
 			break
 		}
 		if time.Now().After(deadline) {

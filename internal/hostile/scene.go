@@ -171,7 +171,7 @@ func (s *scene) files() error {
 // launch starts a command one of whose arguments is the text. It ends with the
 // scene.
 func (w *world) launch(s *scene) error {
-	c := cli("launch", "--", "cat", "-", strings.ReplaceAll(s.s, "\x00", ""))
+	c := cli("launch", "--", "cat", "--", "-", strings.ReplaceAll(s.s, "\x00", ""))
 	cmd := w.prepare(w.ctx, s.state, c)
 	cmd.Stdin = nil
 	in, err := cmd.StdinPipe()

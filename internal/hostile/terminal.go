@@ -197,7 +197,7 @@ func (t *trial) asUsual(what string, got screen, text string) {
 }
 
 // viewRow is the beginning of a row of the view, before any text of a session.
-var viewRow = regexp.MustCompile(`(?m)^. +\S +(waiting|error|idle|running|started|discovered|ended) +(\w+) `)
+var viewRow = regexp.MustCompile(`(?m)^. \S (waiting|error|idle|running|started|discovered|ended) +(\w+) `)
 
 // tryMonitor: every row is whole, and the keys do what they should.
 func tryMonitor(t *trial) error {

@@ -13,6 +13,8 @@ type text struct {
 	name string
 	s    string
 	json string // as it stands in a payload, if s cannot say it
+
+	blank bool // nothing of it can be seen
 }
 
 // canary is the name of the file that exists once anything in a text was run,
@@ -49,7 +51,7 @@ var texts = []text{
 	{name: "wide", s: "begin 中文字宽 한글 👩\u200d💻 🇩🇪 1\ufe0f\u20e3 ❤\ufe0f 👍🏽 ﷽ 𒐫 ᩧ"},
 	{name: "zero-width", s: "begin \u200b\u200c\u200d\ufeff\u2060\u00ad\u034f\u180e\u3164\U000e0041\U000e007f"},
 	{name: "joiners", s: "begin a\u200db \u200d👩\u200d x\u200d ن\u200d"},
-	{name: "zero-width alone", s: "\u200b\u2060\ufeff"},
+	{name: "zero-width alone", s: "\u200b\u2060\ufeff", blank: true},
 	{name: "no characters", s: "begin \ufffe\uffff\U0010ffff\ufdd0\ue0b0"},
 	{name: "lone surrogates", s: "begin \ufffd\ufffdx", json: `"begin \ud800\udfffx"`},
 	{name: "NUL", s: "begin ab", json: `"begin a\u0000b"`},
