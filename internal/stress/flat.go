@@ -56,6 +56,25 @@ func (s *sampled) take() error {
 	return nil
 }
 
+// settle takes more samples until there are as few descriptors as there were in
+// the middle of the time, or for 10 seconds: on a busy machine one maintenance
+// may have followed another until now.
+func (s *sampled) settle() error {
+	third := len(s.descriptors) / 3
+	if third == 0 {
+		return nil
+	}
+	before := slices.Min(s.descriptors[third : 2*third])
+	deadline := time.Now().Add(10 * time.Second)
+	for slices.Min(s.descriptors[2*third:]) > before && time.Now().Before(deadline) {
+		time.Sleep(sampleEvery)
+		if err := s.take(); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
 // checkFlat compares the last third of the time with the second one; the first
 // is for warming up.
 //

@@ -122,6 +122,9 @@ func (m *many) run() error {
 	}
 	if m.period >= shortestFlat {
 		for _, s := range long {
+			if err := s.settle(); err != nil {
+				return err
+			}
 			m.checkFlat(s)
 		}
 	}
