@@ -23,7 +23,7 @@ type Snapshot struct {
 	Resumable  int                  // as resumable lists them
 	Unreadable int                  // files that are no valid record
 	Maintained time.Time            // zero: never
-	HookErrors *fsstore.HookErrors  // nil if their file is none
+	HookErrors *fsstore.HookErrors  // nil if their file cannot be read, or is none
 }
 
 // Read looks at the store in a state directory. One that does not exist holds
@@ -48,8 +48,6 @@ func Read(dir string, now time.Time) (Snapshot, error) {
 		s.HookErrors = &e
 	case errors.Is(err, fs.ErrNotExist):
 		s.HookErrors = &fsstore.HookErrors{}
-	case !errors.Is(err, fsstore.ErrInvalid):
-		return Snapshot{}, err
 	}
 	return s, nil
 }

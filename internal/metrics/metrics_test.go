@@ -3,6 +3,7 @@ package metrics
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -185,13 +186,22 @@ func TestMetrics(t *testing.T) {
 
 // A count that cannot be read is not said to be 0.
 func TestBadHookErrors(t *testing.T) {
-	dir := makeStore(t)
-	if err := os.WriteFile(filepath.Join(dir, "hook-errors"), []byte("?"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for key := range read(t, dir, Build{"1", "go"}) {
-		if strings.Contains(key, "hook") {
-			t.Errorf("there is %s", key)
+	for what, put := range map[string]func(path string) error{
+		"no JSON": func(path string) error { return os.WriteFile(path, []byte("?"), 0o600) },
+		"a loop":  func(path string) error { return os.Symlink(path, path) },
+		"a socket": func(path string) error { // which cannot be opened, whoever tries
+			_, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+			return err
+		},
+	} {
+		dir := makeStore(t)
+		if err := put(filepath.Join(dir, "hook-errors")); err != nil {
+			t.Fatal(err)
+		}
+		for key := range read(t, dir, Build{"1", "go"}) {
+			if strings.Contains(key, "hook") {
+				t.Errorf("%s: there is %s", what, key)
+			}
 		}
 	}
 }
