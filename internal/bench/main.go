@@ -88,7 +88,7 @@ func bench(dir, bin string, n int, quick bool) error {
 		return err
 	}
 	fmt.Println(machine())
-	for _, section := range []func(*run) error{oneEvent, otherEvents, storeSize, payloadSize, listings, bars, cleanup, monitor} {
+	for _, section := range []func(*run) error{oneEvent, otherEvents, storeSize, payloadSize, listings, peers, cleanup, monitor} {
 		if err := section(b); err != nil {
 			return err
 		}
