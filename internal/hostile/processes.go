@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -312,18 +313,11 @@ func (p *stagePlay) reports() error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []error{p.listed("status", "s", id, true), p.listed("ps", "s", id, true), p.cleanup(), p.listed("status", "s", id, true), p.listed("ps", "s", id, true)} {
-		if step != nil {
-			return step
-		}
+	if err := cmp.Or(p.listed("status", "s", id, true), p.listed("ps", "s", id, true), p.cleanup(), p.listed("status", "s", id, true), p.listed("ps", "s", id, true)); err != nil {
+		return err
 	}
 	stop(agent)
-	for _, step := range []error{p.listed("ps", "s", id, false), p.cleanup(), p.listed("status", "s", id, false)} {
-		if step != nil {
-			return step
-		}
-	}
-	return nil
+	return cmp.Or(p.listed("ps", "s", id, false), p.cleanup(), p.listed("status", "s", id, false))
 }
 
 // between: the shell that the agent runs its hook with is in disguise.
@@ -356,10 +350,8 @@ func (p *stagePlay) scanned() error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []error{p.cleanup(), p.listed("ps", "", id, true), p.cleanup(), p.listed("status", "", id, true)} {
-		if step != nil {
-			return step
-		}
+	if err := cmp.Or(p.cleanup(), p.listed("ps", "", id, true), p.cleanup(), p.listed("status", "", id, true)); err != nil {
+		return err
 	}
 	for _, c := range []command{cli("show", strconv.Itoa(agent.Process.Pid)), cli("explain", strconv.Itoa(agent.Process.Pid)), cli("doctor", "--agent", codex), cli("ps")} {
 		r, err := p.run(p.state, c)
@@ -370,12 +362,7 @@ func (p *stagePlay) scanned() error {
 		p.check(r.status == 0 || c.argv[1] == "doctor", "%s: %v", c, r)
 	}
 	stop(agent)
-	for _, step := range []error{p.listed("ps", "", id, false), p.cleanup(), p.listed("status", "", id, false)} {
-		if step != nil {
-			return step
-		}
-	}
-	return nil
+	return cmp.Or(p.listed("ps", "", id, false), p.cleanup(), p.listed("status", "", id, false))
 }
 
 // none: what is no agent is not taken for one, neither by the scan nor by a hook
@@ -394,10 +381,8 @@ func (p *stagePlay) none() error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []error{p.cleanup(), p.listed("status", "s", self, true), p.listed("ps", "", id, false)} {
-		if step != nil {
-			return step
-		}
+	if err := cmp.Or(p.cleanup(), p.listed("status", "s", self, true), p.listed("ps", "", id, false)); err != nil {
+		return err
 	}
 	list, err := p.processes("status")
 	p.check(len(list) == 1, "there are %v", list)
