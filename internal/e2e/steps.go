@@ -244,14 +244,9 @@ func (s *stage) fail(ctx context.Context) error {
 
 // clear goes to a new session in the same process.
 func (s *stage) clear(ctx context.Context) error {
-	open, err := s.current(ctx)
+	open, err := s.reported(ctx)
 	if err != nil {
 		return err
-	}
-	if open.id == "" {
-		if err := s.answered(ctx, open); err != nil {
-			return err
-		}
 	}
 	old := open.id
 	open.past, open.id = append(open.past, old), ""
@@ -273,6 +268,16 @@ func (s *stage) clear(ctx context.Context) error {
 	return s.absent(ctx, "ps", old)
 }
 
+// reported is current, of which the listing knows the session: an agent may say
+// nothing before the first prompt.
+func (s *stage) reported(ctx context.Context) (*session, error) {
+	open, err := s.current(ctx)
+	if err == nil && open.id == "" {
+		err = s.answered(ctx, open)
+	}
+	return open, err
+}
+
 // answered has a prompt answered.
 func (s *stage) answered(ctx context.Context, session *session) error {
 	if err := session.say(ctx, s.model.answers()); err != nil {
@@ -283,14 +288,9 @@ func (s *stage) answered(ctx context.Context, session *session) error {
 }
 
 func (s *stage) exit(ctx context.Context) error {
-	open, err := s.current(ctx)
+	open, err := s.reported(ctx)
 	if err != nil {
 		return err
-	}
-	if open.id == "" {
-		if err := s.answered(ctx, open); err != nil {
-			return err
-		}
 	}
 	if err := open.submit(ctx, s.agent.exit, open.over); err != nil {
 		return err
